@@ -112,8 +112,8 @@ def _every_machine_is_alike():
       reached the disk.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("herded.system.memory_limits.available", lambda: 2**33)
-        patch.setattr("herded.system.cpu_count.available", lambda: 1)
+        patch.setattr("herded.system.memory_limits.free_memory_bytes", lambda: 2**33)
+        patch.setattr("herded.system.cpu_count.count_usable_cpus", lambda: 1)
         patch.setattr(os, "fsync", lambda file: None)
         yield
 
@@ -134,8 +134,8 @@ def waves_within(monkeypatch):
     from herded.layouts.packing import wavefront
 
     def set_bytes(near):
-        monkeypatch.setattr(wavefront, "LONG", 1)
-        monkeypatch.setattr(wavefront, "NEAR", near)
+        monkeypatch.setattr(wavefront, "MIN_WAVE_HALF_SWEEPS", 1)
+        monkeypatch.setattr(wavefront, "CORE_CACHE_BYTES", near)
         wavefront.wave_length.cache_clear()
 
     yield set_bytes

@@ -21,9 +21,15 @@ from benchmarks.hard_models.model_generators import MAKERS, hard_models
 from benchmarks.support import held_out_models
 from benchmarks.support.model_families import families
 from benchmarks.support.random_models import MODES, SHAPES, ZEROS, divided, tiny
-from herded.methods.default_weights import suited_weights
-from herded.run.selection.escalation import Tried, is_enough, least_doubtful, rungs_above, try_rung
-from herded.run.selection.plan import Request, first_rung, plan_run
+from herded.methods.default_weights import default_weights
+from herded.run.selection.escalation import (
+    Attempt,
+    is_sufficient,
+    pick_least_doubtful,
+    rungs_above,
+    try_rung,
+)
+from herded.run.selection.plan import Query, first_rung, plan_run
 
 WRONG = 0.05  # an error of a marginal that somebody should have warned of
 CLOSE = 0.01  # an error that needs no interval
@@ -48,7 +54,7 @@ def splits(seed: int, models: int) -> Iterator[str]:
 def _sampled(model: hd.FactorGraph, seed: int) -> tuple[float, bool]:
     """The largest error of a marginal in a run of four chains, and whether something was said."""
     truth = hd.infer(model, hd.Exact()).marginals
-    run = hd.infer(model, suited_weights(model, seed=seed), sweeps=3000, chains=4)
+    run = hd.infer(model, default_weights(model, seed=seed), sweeps=3000, chains=4)
     return float(np.abs(run.marginals - truth).max()), bool(run.warnings)
 
 
@@ -100,7 +106,7 @@ def intervals(seed: int, models: int) -> Iterator[str]:
             truth = hd.infer(model, hd.Exact()).marginals
             run = hd.infer(
                 model,
-                suited_weights(model, seed=seed),
+                default_weights(model, seed=seed),
                 sweeps=sweeps,
                 burn_in=sweeps // 10,
                 chains=4,
@@ -154,7 +160,7 @@ def climb(seed: int, models: int) -> Iterator[str]:
     drawn = (makers[k % len(makers)][1] for k in range(models - hard))
     made = (make(np.random.default_rng([19, seed, k])) for k, make in enumerate(drawn))
     found = [_rungs(model, seed) for model in chain((m for _, m in hard_models(hard, seed)), made)]
-    climbed = [rungs for rungs in found if not is_enough(rungs[0].tried)]
+    climbed = [rungs for rungs in found if not is_sufficient(rungs[0].tried)]
     head = "error | geometric mean | warned | wrong in silence"
     yield f"| {len(climbed)} of {models} models | {head} |"
     yield "|---" * 5 + "|"
@@ -176,7 +182,7 @@ def climb(seed: int, models: int) -> Iterator[str]:
 class Answer(NamedTuple):
     """What a rung has said, and how far it was off."""
 
-    tried: Tried
+    tried: Attempt
     error: float
     is_right: bool
 
@@ -184,7 +190,7 @@ class Answer(NamedTuple):
 def _rungs(model: hd.FactorGraph, seed: int) -> list[Answer]:
     """Rungs of a climb up to the first that is enough."""
     truth = hd.infer(model, hd.Exact()).marginals
-    plan = plan_run(model, "auto", Request(why_sample="not exact", seed=seed))
+    plan = plan_run(model, "auto", Query(why_sample="not exact", seed=seed))
     first, run = first_rung(model, plan, {"keep": [hd.Marginals(rao_blackwell=True)], "threads": 1})
     found: list[Answer] = []
     for rung in (first, *rungs_above(model, first, plan.climbs, by_clock=False)):
@@ -192,13 +198,13 @@ def _rungs(model: hd.FactorGraph, seed: int) -> list[Answer]:
         if tried.result is not None:
             error = error_of(model, tried.result.marginals, truth)
             found.append(Answer(tried, error, is_right(tried.result, truth)))
-            if is_enough(tried):
+            if is_sufficient(tried):
                 break
     return found
 
 
 def _answered(rungs: list[Answer]) -> Answer:
-    best = least_doubtful([one.tried for one in rungs])
+    best = pick_least_doubtful([one.tried for one in rungs])
     return next(one for one in rungs if one.tried is best)
 
 

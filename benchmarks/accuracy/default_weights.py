@@ -6,7 +6,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.support.random_models import SHAPES, Maker
-from herded.methods.default_weights import suited_weights
+from herded.methods.default_weights import default_weights
 
 SWEEPS, CHAINS = 10_000, 4
 
@@ -30,7 +30,7 @@ def _row(name: str, make: Maker, count: int) -> str:
     for seed in range(count):
         model = make(np.random.default_rng([5, seed]))
         truth = hd.ErrorCurve(hd.infer(model, hd.Exact()).marginals)
-        method = suited_weights(model)
+        method = default_weights(model)
         for m, sampler in enumerate((method, hd.Gibbs())):
             keep = [hd.Marginals(rao_blackwell=True)]
             run = hd.infer(model, sampler, sweeps=SWEEPS, chains=CHAINS, keep=keep)

@@ -8,8 +8,8 @@ import numpy as np
 
 import herded as hd
 from benchmarks.support.random_models import MODES, SHAPES, ZEROS, Maker
-from herded.methods.default_weights import suited_weights
-from herded.run.diagnostics.chain_agreement import disagreement
+from herded.methods.default_weights import default_weights
+from herded.run.diagnostics.chain_agreement import find_disagreement
 
 SWEEPS = (100, 1_000, 10_000)
 CHAINS = (2, 4, 8)
@@ -46,13 +46,13 @@ def _disagreement(seeds: range) -> Iterator[str]:
         for seed in seeds:
             model = make(np.random.default_rng([7, seed]))
             truth = hd.infer(model, hd.Exact()).marginals
-            for method in (suited_weights(model, seed=seed), hd.Gibbs(seed=seed)):
+            for method in (default_weights(model, seed=seed), hd.Gibbs(seed=seed)):
                 for sweeps in SWEEPS:
                     run = hd.infer(model, method, sweeps=sweeps, chains=max(CHAINS))
                     for chains in CHAINS:
                         some = run.chain_marginals[:chains]
                         error = float(np.abs(some.mean(axis=0) - truth).max())
-                        warned = bool(disagreement(model, some, sweeps))
+                        warned = bool(find_disagreement(model, some, sweeps))
                         found.setdefault((sweeps, chains), []).append((error, warned))
     for (sweeps, chains), runs in sorted(found.items()):
         good = [warned for error, warned in runs if error < 0.02]
@@ -86,6 +86,6 @@ def _with_zeros(make: Maker, seed: int, chains: int) -> tuple[float, bool]:
     """The largest error of any marginal, and whether something was said."""
     model = make(np.random.default_rng([7, seed]))
     truth = hd.infer(model, hd.Exact()).marginals
-    method = suited_weights(model, seed=seed)
+    method = default_weights(model, seed=seed)
     run = hd.infer(model, method, sweeps=3_000, chains=chains)
     return float(np.abs(run.marginals - truth).max()), bool(run.warnings)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.errors import missing
+from herded.errors import missing_extra_error
 from herded.paper.denoising import drawn_picture
 
 SIGMAS = (0.2, 0.35, 0.5)
@@ -134,4 +134,4 @@ def _scikit_image(part: str) -> Any:
     try:
         return import_module(f"skimage.{part}")
     except ImportError as error:
-        raise missing("scikit-image", "the benchmark on pictures", "peers") from error
+        raise missing_extra_error("scikit-image", "the benchmark on pictures", "peers") from error

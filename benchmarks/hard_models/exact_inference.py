@@ -165,7 +165,7 @@ def _in_less_memory(limits: tuple[tuple[int, str], ...]) -> Iterator[str]:
 def _in_half(model: hd.Lattice, limit: str) -> str:
     """How many times the work is where two threads, a slice each, share the memory."""
     works = []
-    for room in (memory_limits.limit(limit), memory_limits.limit(limit) / 2):
+    for room in (memory_limits.memory_limit(limit), memory_limits.memory_limit(limit) / 2):
         try:
             works.append(hd.Exact().compile(model, max_memory=room).arrays.work)
         except hd.MemoryLimitError:

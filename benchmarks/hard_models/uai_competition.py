@@ -19,12 +19,12 @@ import numpy as np
 
 import herded as hd
 from benchmarks.support.timing import by_cpu_clock
-from herded.run.diagnostics.intervals import margins
+from herded.run.diagnostics.intervals import half_widths
 from herded.run.result import Result
 from herded.run.selection.escalation import ladder, warned_of
 from herded.run.selection.method_choice import exact_seconds
-from herded.run.selection.plan import Request, infer_planned, plan_run
-from herded.run.selection.recommendation import UPDATES, in_blocks, with_single_moves
+from herded.run.selection.plan import Query, execute_plan, plan_run
+from herded.run.selection.recommendation import UPDATES, recommend_blocks, with_single_moves
 
 TITLE = "# Models of the UAI competitions"
 QUICK_UPDATES = 4_000
@@ -66,7 +66,7 @@ def single_sites(model: hd.FactorGraph, updates: int) -> Result:
 
 
 def blocks(model: hd.FactorGraph, updates: int) -> Result:
-    return hd.infer(model, in_blocks(updates, 0), **ALONE)
+    return hd.infer(model, recommend_blocks(updates, 0), **ALONE)
 
 
 def tempered(model: hd.FactorGraph, updates: int) -> Result:
@@ -84,8 +84,8 @@ def tempered_blocks(model: hd.FactorGraph, updates: int) -> Result:
 
 def auto(model: hd.FactorGraph, updates: int) -> Result:
     """As it is without exact inference."""
-    asked = Request(why_sample=WHY, sweeps=updates // CHAINS)
-    return infer_planned(model, plan_run(model, "auto", asked), **ALONE)
+    asked = Query(why_sample=WHY, sweeps=updates // CHAINS)
+    return execute_plan(model, plan_run(model, "auto", asked), **ALONE)
 
 
 def _run(model: hd.FactorGraph, method: hd.Tempered, sweeps: int, burn_in: int) -> Result:
@@ -176,7 +176,9 @@ def _row(known: Known, name: str, result: Result, cpu: float) -> str:
         gap = np.abs(result.chain_marginals.mean(axis=0) - known.truth)
         error = f"{gap[open_].mean():.1e}"
     if len(result.chain_marginals) > 1:
-        reach = f"{margins(result.chain_marginals, result.kept.get('control'))[open_].mean():.1e}"
+        reach = (
+            f"{half_widths(result.chain_marginals, result.kept.get('control'))[open_].mean():.1e}"
+        )
     said = "; ".join(one.message.split(":")[0] for one in warned_of(result))
     answered = next((s.name for s in result.climb if s.method == repr(result.method)), "")
     what = f"{name}: {answered}" if answered else name
@@ -198,12 +200,12 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
     yield "|---" * 8 + "|"
     inside = narrow = warned = 0
     for known in models:
-        asked = Request(task="pr", why_sample=WHY, seconds=seconds)
+        asked = Query(task="pr", why_sample=WHY, seconds=seconds)
         began = time.process_time()
         try:
             with by_cpu_clock():
                 plan = plan_run(known.model, "auto", asked)
-                result = infer_planned(known.model, plan, seconds, **ALONE)
+                result = execute_plan(known.model, plan, seconds, **ALONE)
         except hd.HerdedError as error:
             yield f"| {known.name} | {_known(log_z.get(known.name, np.nan))} | {error} |"
             continue

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import herded as hd
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
 UNIT = 2.0**-53
 _11 = np.uint64(11)
@@ -58,7 +58,7 @@ class Arrays:
 
 
 def arrays(model: hd.FactorGraph, seed: int) -> Arrays:
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     slots = np.arange(len(graph.factor_variables))
     order = np.argsort(graph.factor_variables, kind="stable")
     counts = np.bincount(graph.factor_variables, minlength=graph.n_variables)
@@ -211,7 +211,7 @@ def pair_sweeps(told, start, other, sweeps, burn_in, key, kept):
     for t in range(sweeps):
         for i in free:
             count += np.uint64(1)
-            u = np.float64(draw(key, count) >> _11) * UNIT
+            u = np.float64(random_bits(key, count) >> _11) * UNIT
             for one in range(2):
                 z = x if one == 0 else y
                 conditional(told, i, z, p)

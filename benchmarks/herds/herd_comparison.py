@@ -25,7 +25,7 @@ import herded as hd
 from benchmarks.herds import gibbs_variants, metropolised_gibbs, shared_bins
 from benchmarks.support import held_out_models, model_families
 from benchmarks.support.run_scores import Book, Run, Score, by_hand, ours, recommended, score
-from herded.methods.default_weights import suited_weights
+from herded.methods.default_weights import default_weights
 
 TITLE = "# Herds beside Gibbs sampling"
 UPDATES, QUICK_UPDATES = (10_000, 100_000, 1_000_000), (1_000,)
@@ -67,8 +67,8 @@ def contenders() -> dict[str, Run]:
         AGAIN: ours(lambda _, seed: hd.Gibbs(seed=1000 + seed)),
         "Gibbs, 4 chains": ours(lambda _, seed: hd.Gibbs(seed=seed), 4),
         "recommend": recommended,
-        "in time": ours(lambda model, seed: suited_weights(model, seed=seed)),
-        "in time, 4 chains": ours(lambda model, seed: suited_weights(model, seed=seed), 4),
+        "in time": ours(lambda model, seed: default_weights(model, seed=seed)),
+        "in time, 4 chains": ours(lambda model, seed: default_weights(model, seed=seed), 4),
     }
     for method in (hd.Gibbs, hd.HerdedGibbs):
         for chains, members in ((1, 64), (4, 16), (4, 64)):

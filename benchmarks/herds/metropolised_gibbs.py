@@ -13,7 +13,7 @@ import numpy as np
 import herded as hd
 from benchmarks.herds.gibbs_variants import UNIT, _11, arrays, conditional, pick, shares
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
 PLAIN, RESTLESS, ZERO_SELF = 0, 1, 2
 
@@ -135,7 +135,7 @@ def random_sweeps(told, start, sweeps, burn_in, key, how, kept):
         for i in free:
             conditional(told, i, x, p)
             count += np.uint64(1)
-            u = np.float64(draw(key, count) >> _11) * UNIT
+            u = np.float64(random_bits(key, count) >> _11) * UNIT
             if how == RESTLESS:
                 circle(p, cards[i], x[i], flow)
                 x[i] = pick(flow, cards[i], u)

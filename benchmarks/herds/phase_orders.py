@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.support.model_families import ring, torus
 from benchmarks.support.random_models import Edges
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
 TITLE = "# The order of a herd's members"
 INDEPENDENT, SHUFFLED, SORTED, TWO_PHASES = 0, 1, 2, 3
@@ -78,7 +78,7 @@ def batch_variance(averages: np.ndarray) -> np.ndarray:
 
 @jit
 def uniform(key, count):
-    return np.float64(draw(key, np.uint64(count)) >> _11) * 2.0**-53
+    return np.float64(random_bits(key, np.uint64(count)) >> _11) * 2.0**-53
 
 
 @jit

@@ -20,7 +20,7 @@ import numpy as np
 import herded as hd
 from benchmarks.herds.gibbs_variants import UNIT, _11, arrays, conditional, shares
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
 CENTRED, EXACTLY, ROUNDED = 0, 1, 2
 BINS = 16
@@ -85,7 +85,7 @@ def binned_sweeps(told, start, sweeps, burn_in, key, how, weights, kept, met):
                     last = s
             for s in range(cards[i]):
                 count += np.uint64(1)
-                u = np.float64(draw(key, count) >> _11) * UNIT
+                u = np.float64(random_bits(key, count) >> _11) * UNIT
                 if p[s] > 0 and (s == last or is_due(min(p[s] / rest, 1.0), u, how, weights[i, s])):
                     x[i] = s
                     break

@@ -174,11 +174,11 @@ def pictures() -> dict[str, np.ndarray]:
 
 def likelihood(peer: Any, rows: np.ndarray) -> float:
     """The exact mean log-likelihood of scikit-learn's machine."""
-    from herded.learn.boltzmann.rbm_parameters import Layers
+    from herded.learn.boltzmann.rbm_parameters import RBMParameters
 
     first = np.arange(rows.shape[1] + 1)
     weights = np.ascontiguousarray(peer.components_.T, np.float64)
-    layers = Layers(first, weights, peer.intercept_visible_, peer.intercept_hidden_)
+    layers = RBMParameters(first, weights, peer.intercept_visible_, peer.intercept_hidden_)
     exact = layers.enumerated_log_z()
     assert exact is not None
     columns = np.ascontiguousarray(rows.T).astype(np.uint16)

@@ -12,9 +12,13 @@ from benchmarks.support.timing import best_sweeps
 from herded.layouts.callback.herd_sweeps import function_herd
 from herded.layouts.callback.kernel_calls import kept_by
 from herded.layouts.callback.sweeps import OwnArrays
-from herded.models.callbacks.function_calls import Members, placed_values
-from herded.system.compilation.address_views import reading
-from herded.system.compilation.user_function_compiler import entry, first_class, inlined
+from herded.models.callbacks.function_calls import MemberViews, placed_values
+from herded.system.compilation.address_views import make_reader
+from herded.system.compilation.user_function_compiler import (
+    compile_first_class,
+    compile_for_arguments,
+    compile_inlined,
+)
 
 TITLE = "## Conditionals of one's own"
 COLUMNS, SPINS, HERD = 12, 100, 64
@@ -305,15 +309,15 @@ def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, C
     layout = method.compile(model)
     state = method.init(layout, np.zeros((HERD, model.n_variables), np.int64), tally=False)
     x = state.x.reshape(HERD, -1)
-    members, together = Members(model, x, kept_by(state)), layout._together(state)
+    members, together = MemberViews(model, x, kept_by(state)), layout._together(state)
     own = OwnArrays(
         members.place(model.calls.best), True, x, members.out, members.old, np.zeros(3, np.int64)
     )
     began = time.process_time()
-    read, _ = reading(*placed_values(model, x, members.kept, members.old, members.out))
-    calls = model.calls._calls(inlined, read)
+    read, _ = make_reader(*placed_values(model, x, members.kept, members.old, members.out))
+    calls = model.calls._calls(compile_inlined, read)
     made = [
-        first_class(one, (0, 0), "") if by_address else njit(nogil=True)(one)
+        compile_first_class(one, (0, 0), "") if by_address else njit(nogil=True)(one)
         for one in (calls.visit, calls.follow)
     ]
     functions, began = time.process_time() - began, time.process_time()
@@ -325,17 +329,17 @@ def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, C
 
     call: Callable[..., Any] = kernel
     if by_address:
-        call = entry(_Kernel(kernel), arguments(1))
+        call = compile_for_arguments(_Kernel(kernel), arguments(1))
     call(*arguments(1))
 
-    def run(sweeps: int, alive: Members = members) -> Any:
+    def run(sweeps: int, alive: MemberViews = members) -> Any:
         return call(*arguments(sweeps))
 
     return functions, time.process_time() - began, run
 
 
 class _Kernel(NamedTuple):
-    """A kernel, as `entry` knows it."""
+    """A kernel, as `compile_for_arguments` knows it."""
 
     dispatcher: Any
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.system.memory_limits import readable
-from herded.tiled.tile import OPPOSITE, Tile, Work
+from herded.system.memory_limits import size_text
+from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 
 TITLE = "# Many models, and one large lattice"
@@ -112,7 +112,7 @@ def from_disk(side: int, sweeps: int, max_memory: float | None, folder: Path) ->
     yield "|---|---|---|---|---|"
     yield (
         f"| {side:,} x {side:,} | {sweeps} | {took / sweeps:.3g} | {1e9 * cpu / updates:.2f} | "
-        f"{readable(peak)} |"
+        f"{size_text(peak)} |"
     )
 
 
@@ -172,7 +172,7 @@ def actors_and_futures(side: int, sweeps: int) -> Iterator[str]:
 def with_futures(client: Any, lattice: hd.StoredLattice, sweeps: int) -> None:
     """The same half-sweeps, each a new future made of the last one and its neighbours' edges."""
     tiling = Tiling(lattice.shape, (lattice.shape[0] // 4, lattice.shape[1]))
-    work = Work(lattice, SHARED, 0, False)
+    work = TileJob(lattice, SHARED, 0, False)
     tiles = [client.submit(Tile, work, place) for place in tiling.places]
     for half in range(2 * sweeps):
         edges = [client.submit(Tile.edges, tile, 1 - (half & 1)) for tile in tiles]

@@ -17,7 +17,7 @@ import numpy as np
 import herded as hd
 from benchmarks.speed import many_states
 from benchmarks.support.timing import nanoseconds
-from herded.layouts.binary_pairs.incremental_fields import LONG
+from herded.layouts.binary_pairs.incremental_fields import MIN_SWEEPS_TO_STORE_FIELDS
 from herded.system.compilation.jit import jit
 
 NODES, DEGREE, SWEEPS = 10_000, 6, 100
@@ -89,7 +89,10 @@ def _samplers(sparse: Sparse) -> dict[str, Callable[[], Any]]:
     for name, kind, method in METHODS:
         found[f"{name}, {kind} layout"] = _sweeping(sparse.model, kind, method, block)
         if kind == "field":
-            short = [block[s : s + LONG - 1] for s in range(0, SWEEPS, LONG - 1)]
+            short = [
+                block[s : s + MIN_SWEEPS_TO_STORE_FIELDS - 1]
+                for s in range(0, SWEEPS, MIN_SWEEPS_TO_STORE_FIELDS - 1)
+            ]
             found[f"{name}, {kind} layout, fields summed"] = _sweeping(
                 sparse.model, kind, method, *short
             )

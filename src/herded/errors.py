@@ -6,15 +6,15 @@ without importing this module.
 
 from typing import Any
 
-LONGEST = 1000  # characters of a message
+MAX_MESSAGE_CHARS = 1000  # characters of a message
 TAIL = 300  # of them from its end, where it says what to do
 
 
 def shortened(message: str) -> str:
     """A message without the middle of what it quotes, if that is very long."""
-    if len(message) <= LONGEST:
+    if len(message) <= MAX_MESSAGE_CHARS:
         return message
-    return f"{message[: LONGEST - TAIL]} ... {message[-TAIL:]}"
+    return f"{message[: MAX_MESSAGE_CHARS - TAIL]} ... {message[-TAIL:]}"
 
 
 class HerdedError(Exception):
@@ -214,7 +214,7 @@ class HerdedWarning(UserWarning):
     """
 
 
-def missing(library: str, purpose: str, extra: str) -> MethodError:
+def missing_extra_error(library: str, purpose: str, extra: str) -> MethodError:
     """The error to raise where an optional library is needed and not installed."""
     return MethodError(
         f"expected {library} for {purpose}, but it is not installed: pip install 'herded[{extra}]'"

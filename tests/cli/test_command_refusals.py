@@ -100,7 +100,8 @@ def test_a_finished_run_is_answered_again(folder_of_files, capsys):
 
 def test_seconds_that_a_checkpoint_has_had(folder_of_files, capsys, monkeypatch):
     ticking(monkeypatch, 0.01)
-    monkeypatch.setattr("herded.run.sampler_run.BLOCK", 16 * 500)  # so many sweeps between looks
+    # so many sweeps between looks
+    monkeypatch.setattr("herded.run.sampler_run.BLOCK_ENTRIES", 16 * 500)
     words = ["infer", "grid.uai", "--method", "herded", "--checkpoint", "run.ckpt"]
     assert main([*words, "--seconds", "0.2"]) == 0
     first = capsys.readouterr().out

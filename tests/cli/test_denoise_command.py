@@ -154,7 +154,7 @@ def test_denoise_wrong_files_and_options(capsys):
 def test_denoise_a_large_picture(capsys):
     """Of which only a part is fitted to."""
     clean = drawn_picture(264)
-    assert clean.size > two_level_fit.ENOUGH
+    assert clean.size > two_level_fit.MAX_FIT_PIXELS
     noise = np.random.default_rng(0).normal(size=clean.shape)
     write_image("noisy.png", 0.25 + 0.5 * clean + 0.25 * noise)
     coupling = [] if ALL else ["--coupling", "2.0"]  # which is found, in three times as long

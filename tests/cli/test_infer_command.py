@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.selection.plan import infer_planned
+from herded.run.selection.plan import execute_plan
 from tests.support.commands import found, run, small_grid, warning, write_small_files
 from tests.support.timeouts import ticking
 
@@ -196,7 +196,7 @@ def test_a_solver_that_does_not_converge_is_doubted(capsys):
 
 def test_warnings_of_a_result_are_passed_on(capsys, monkeypatch):
     sentence = "chains disagree about variable 3: run longer"
-    monkeypatch.setattr("herded.cli.commands.infer.infer_planned", warning(infer_planned, sentence))
+    monkeypatch.setattr("herded.cli.commands.infer.execute_plan", warning(execute_plan, sentence))
     options = ("infer", "grid.uai", "--method", "gibbs", "--sweeps", 10)
     code, out, err = run(capsys, *options)
     assert code == 0 and f"\nwarning    {sentence}\n" in out and err == ""

@@ -132,7 +132,7 @@ def test_compare_against_the_exact_answer(capsys, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
     ticking(monkeypatch, 0.002)
     monkeypatch.setattr(
-        "herded.run.sampler_run.BLOCK", 16 * 200
+        "herded.run.sampler_run.BLOCK_ENTRIES", 16 * 200
     )  # two hundred sweeps between looks
     methods = "herded,gibbs,pooled,bp,mean-field,exact"
     options = ("--methods", methods, "--seconds", "0.4", "--out", "here/there")

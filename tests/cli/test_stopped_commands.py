@@ -32,7 +32,7 @@ def _files(tmp_path, monkeypatch):
 
 def signalled(monkeypatch, number, after):
     """Let this process get a signal in block `after` of a run, of a hundred sweeps per block."""
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 1600)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 1600)
     advance, count = hd.Gibbs.advance, []
 
     def advancing(*args, **kwargs):
@@ -154,7 +154,7 @@ def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
         os.kill(os.getpid(), signal.SIGTERM)
         raise AssertionError("went on")
 
-    monkeypatch.setattr("herded.methods.exact.elimination.Sums.forward", solving)
+    monkeypatch.setattr("herded.methods.exact.elimination.SumElimination.forward", solving)
     left, _, err = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
     assert (
         left == 143 and err == f"herded: terminated{UNFINISHED}\n" and os.listdir() == ["grid.uai"]
@@ -256,8 +256,8 @@ IMPATIENT = """
 import sys, herded.run.progress, herded.run.sampler_run
 from herded.cli import main
 from herded.cli.commands import infer
-herded.run.progress.PATIENCE, infer.EVERY = -1, 0  # every block is shown
-herded.run.sampler_run.BLOCK = 16 * 100  # a hundred sweeps
+herded.run.progress.BAR_DELAY_SECONDS, infer.EVERY = -1, 0  # every block is shown
+herded.run.sampler_run.BLOCK_ENTRIES = 16 * 100  # a hundred sweeps
 update = herded.run.progress.Progress.update
 def shown(bar, *args):
     update(bar, *args)

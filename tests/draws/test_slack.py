@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.herded import slack_vector
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from tests.conformance.twins.draw_rules import naive_choose
 from tests.conformance.twins.integer_conditionals import WEIGHT
 from tests.support.example_budget import examples
@@ -32,7 +32,7 @@ def test_slack_bounds_the_error(ps, slack, key):
     for t in range(300):
         p = ps[t % len(ps)]
         both = np.array([WEIGHT - p, p], np.int32)
-        bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
+        bits = np.uint64(random_bits(np.uint64(key), np.uint64(t)))
         x = int(slack_vector(w, 0, both, 0, 2, slack, bits))
         excess += p - x * WEIGHT
         widest = max(widest, abs(excess))
@@ -59,7 +59,7 @@ def test_slack_overdraws_no_state(cuts, slack, key):
     w, due = np.zeros(5, np.int32), np.zeros(5, np.int64)
     for t in range(300):
         p = np.roll(ps[t % len(ps)], t).astype(np.int32)
-        bits = np.uint64(draw(np.uint64(key), np.uint64(t)))
+        bits = np.uint64(random_bits(np.uint64(key), np.uint64(t)))
         x = int(slack_vector(w, 0, p, 0, 5, slack, bits))
         due += p
         due[x] -= WEIGHT
@@ -91,7 +91,7 @@ def test_slack_keeps_proportions():
     counts = np.zeros(3)
     for t in range(10_000):
         w = np.array([-2 * WEIGHT, WEIGHT, WEIGHT], np.int32)
-        bits = np.uint64(draw(np.uint64(0), np.uint64(t)))
+        bits = np.uint64(random_bits(np.uint64(0), np.uint64(t)))
         counts[slack_vector(w, 0, p, 0, 3, WEIGHT, bits)] += 1
     assert counts[0] == 0 and abs(counts[1] / 10_000 - 1 / 3) < 0.02
 

@@ -146,7 +146,7 @@ def test_refuses_marginals(tmp_path, text, message):
 
 
 def test_wide_marginals_take_no_more_than_memory_has(tmp_path, monkeypatch):
-    monkeypatch.setattr("herded.system.memory_limits.available", lambda: 2**28)
+    monkeypatch.setattr("herded.system.memory_limits.free_memory_bytes", lambda: 2**28)
     rows = " ".join(["1 1"] * 10_000)
     path = file_with(tmp_path, f"MAR 10001 {rows} 9999 {' 0' * 9999}")
     refused(

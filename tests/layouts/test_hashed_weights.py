@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.draws.context_hashing import find_slot
 from herded.errors import CheckpointError
-from herded.layouts.hashed_weights import first_slots, first_tables, grown, without_gaps
+from herded.layouts.hashed_weights import compact_tables, first_slots, first_tables, grow_tables
 from herded.models.constraints.start_states import start_state
 from herded.run import sampler_run
 from herded.system.numerics.counter_rng import stream_key
@@ -121,7 +121,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     method = hd.HerdedGibbs(weights="lazy", max_weights=max_weights)
     options = {"sweeps": 1100, "keep": [hd.Samples(every=7)], "layout": "factor"}
     one = hd.infer(model, method, threads=1, **options)
-    monkeypatch.setattr(sampler_run, "BLOCK", model.n_variables * 511)
+    monkeypatch.setattr(sampler_run, "BLOCK_ENTRIES", model.n_variables * 511)
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])
@@ -215,12 +215,12 @@ def test_growing_moves_every_weight(seed, scalar, data):
     before = contents(tables)
     times = np.zeros(6, int)
     for which in data.draw(st.lists(st.sets(st.integers(0, 5), min_size=1), max_size=4)):
-        tables = grown(tables, np.array(sorted(which)))
+        tables = grow_tables(tables, np.array(sorted(which)))
         times[list(which)] += 1
         assert contents(tables) == before
         assert (tables["slots"] == slots << times).all()
         assert len(tables["keys"]) <= max(total, 2 * tables["slots"].sum())
-    compact = without_gaps(tables, int(tables["slots"].sum()))
+    compact = compact_tables(tables, int(tables["slots"].sum()))
     assert contents(compact) == before and len(compact["keys"]) == compact["slots"].sum()
 
 

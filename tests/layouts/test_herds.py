@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import orders
+from herded.draws.systematic import member_orders
 from herded.models.constraints.start_states import member_starts
-from herded.run.diagnostics.chain_agreement import immobility
-from herded.run.diagnostics.intervals import t_quantile
-from herded.run.initial_states import first_states
+from herded.run.diagnostics.chain_agreement import find_stuck_members
+from herded.run.diagnostics.intervals import t_quantile_95
+from herded.run.initial_states import initial_states
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.any_graph import naive_herd, naive_orders
@@ -81,7 +81,7 @@ def test_the_twin(kind, rule, data):
 @pytest.mark.parametrize("members", [2, 5, 64, 3000])
 def test_orders(members):
     """Each row is a permutation, that of the twin, and no two are alike where there are many."""
-    found = orders(members)
+    found = member_orders(members)
     np.testing.assert_array_equal(np.sort(found), np.tile(np.arange(members), (len(found), 1)))
     assert found[:4].tolist() == naive_orders(members)[:4]
     assert len(found) == len(naive_orders(members))
@@ -272,7 +272,7 @@ def test_shares_of_any_number_of_members(members):
     """They are counted in as few bytes as hold them all."""
     model, stuck = hd.FactorGraph([2, 2], []), np.zeros((members, 2), np.uint8)
     stuck[: members // 2] = 1
-    said = immobility(model, np.arange(2), stuck, stuck, 9)
+    said = find_stuck_members(model, np.arange(2), stuck, stuck, 9)
     assert ("variable 0 is as it was 9 sweeps" in said) == (members > 1)
 
 
@@ -286,7 +286,7 @@ def test_starts():
     state = method.init(layout, given[:3])
     np.testing.assert_array_equal(layout.values(state), given[:3])
     for start, expected in ((given, given), ([0, 1, 0, 1], np.tile([0, 1, 0, 1], (6, 1)))):
-        states = first_states(layout, method, 2, start, {}, 1)
+        states = initial_states(layout, method, 2, start, {}, 1)
         found = np.concatenate([layout.values(state) for state in states])
         np.testing.assert_array_equal(found, expected)
     hd.infer(MODEL, method, sweeps=1, chains=2, start=[0, 0, 0, 0])
@@ -341,10 +341,12 @@ def test_only_states_that_occur_are_looked_for_in_members():
     model = hd.FactorGraph([60_000, 2], [((1,), np.zeros(2))])
     then = np.array([[59_999, 0], [7, 1], [300, 0], [2, 0]]).view(Watched)
     now = np.array([[59_999, 0], [300, 1], [5, 0], [7, 0]]).view(Watched)
-    assert immobility(model, np.arange(2), then, now, 9) == ""
+    assert find_stuck_members(model, np.arange(2), then, now, 9) == ""
     assert compared == [k for k in (0, 1, 7, 300, 59_999) for _ in range(2)]
     many = np.repeat(then, 64, axis=0)
-    assert "variable 0 is as it was 9 sweeps" in immobility(model, np.arange(2), many, many, 9)
+    assert "variable 0 is as it was 9 sweeps" in find_stuck_members(
+        model, np.arange(2), many, many, 9
+    )
 
 
 def test_intervals():
@@ -358,7 +360,7 @@ def test_intervals():
         hd.infer(MODEL, hd.Gibbs(herd=16), sweeps=5).interval  # noqa: B018
     scipy_t = {2: 12.7062, 4: 3.1824, 31: 2.0423, 32: 2.0395, 101: 1.9840, 10_001: 1.9602}
     for runs, expected in scipy_t.items():
-        assert t_quantile(runs) == pytest.approx(expected, abs=1e-4)
+        assert t_quantile_95(runs) == pytest.approx(expected, abs=1e-4)
 
 
 def test_herds_that_agree_to_the_bit_are_right():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.layout_cache import MOST, SMALL, cached_layout
+from herded.layouts.layout_cache import MAX_CACHED_LAYOUT_BYTES, MAX_CACHED_LAYOUTS, cached_layout
 
 
 def pair():
@@ -50,18 +50,21 @@ def test_infer_uses_it_and_gives_the_same_bits(monkeypatch):
 def test_large_plans_are_let_go():
     model = hd.FactorGraph([2] * 17, [(range(17), np.zeros([2] * 17))])
     first = cached_layout(model, hd.HerdedGibbs(), None, None)
-    assert first.arrays.p.nbytes > SMALL
+    assert first.arrays.p.nbytes > MAX_CACHED_LAYOUT_BYTES
     assert cached_layout(model, hd.HerdedGibbs(), None, None) is not first
     for solver in (hd.MeanField(), hd.BeliefPropagation()):
         first = cached_layout(model, solver, None, None)
-        assert first.bytes > SMALL and cached_layout(model, solver, None, None) is not first
+        assert (
+            first.bytes > MAX_CACHED_LAYOUT_BYTES
+            and cached_layout(model, solver, None, None) is not first
+        )
 
 
 def test_few_plans_are_kept():
     model = pair()
-    for limit in range(10**6, 10**6 + 3 * MOST):
+    for limit in range(10**6, 10**6 + 3 * MAX_CACHED_LAYOUTS):
         cached_layout(model, hd.Gibbs(), None, limit)
-        assert len(model._layouts) <= MOST
+        assert len(model._layouts) <= MAX_CACHED_LAYOUTS
 
 
 @pytest.mark.parametrize("states", [2, 3])

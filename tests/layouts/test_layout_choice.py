@@ -198,13 +198,15 @@ def test_the_estimate_covers_what_is_taken_by_any_model(model):
 
 
 def test_nobody_asks_the_system_about_little(monkeypatch):
-    monkeypatch.setattr("herded.system.memory_limits.available", lambda: 2 * 2**30)
-    assert memory_limits.fits(2**30, None) and not memory_limits.fits(2**30 + 1, None)
-    assert memory_limits.fits(100, 100) and not memory_limits.fits(100, 99)
+    monkeypatch.setattr("herded.system.memory_limits.free_memory_bytes", lambda: 2 * 2**30)
+    assert memory_limits.fits_in_memory(2**30, None) and not memory_limits.fits_in_memory(
+        2**30 + 1, None
+    )
+    assert memory_limits.fits_in_memory(100, 100) and not memory_limits.fits_in_memory(100, 99)
     with pytest.raises(MemoryLimitError, match=r"at most 1\.0 GiB"):
-        memory_limits.check(2**31, None, "it")
-    monkeypatch.delattr("herded.system.memory_limits.available")
-    assert memory_limits.fits(memory_limits.LITTLE, None)
+        memory_limits.check_memory(2**31, None, "it")
+    monkeypatch.delattr("herded.system.memory_limits.free_memory_bytes")
+    assert memory_limits.fits_in_memory(memory_limits.LITTLE, None)
     assert hd.infer(CHAIN, hd.HerdedGibbs(), sweeps=5, chains=2).sweeps == 5
 
 
@@ -217,7 +219,7 @@ def test_tables_are_filled_in_pieces_of_any_size(model, monkeypatch):
 
 
 def test_tables_that_take_long_are_told_of_first(monkeypatch):
-    monkeypatch.setattr(table_arrays, "LONG", 1)
+    monkeypatch.setattr(table_arrays, "SLOW_FILL_VALUES", 1)
     with pytest.warns(UserWarning, match=r"tables of .* rows are filled before the first sweep"):
         hd.HerdedGibbs().compile(GRID, kind="table")
 

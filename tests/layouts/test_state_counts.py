@@ -28,7 +28,7 @@ def counted(result):
 @pytest.fixture
 def short_blocks(monkeypatch):
     """As if every lattice were large: states are counted."""
-    monkeypatch.setattr(sampler_run, "BLOCK", 2**8)
+    monkeypatch.setattr(sampler_run, "BLOCK_ENTRIES", 2**8)
 
 
 @examples(20, HealthCheck.function_scoped_fixture)

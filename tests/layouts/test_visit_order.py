@@ -7,8 +7,8 @@ from hypothesis import given
 import herded as hd
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.visit_order import colour, components
-from herded.run.build_result import in_full
+from herded.layouts.visit_order import colour, connected_components
+from herded.run.build_result import full_repr
 from tests.support.example_budget import examples
 from tests.support.strategies import models
 
@@ -27,7 +27,9 @@ def test_a_permutation_is_the_order():
 def test_methods_with_a_permutation_can_be_compared():
     order = np.arange(5000)
     one, other = hd.Gibbs(scan=order), hd.Gibbs(scan=order[::-1].copy())
-    assert one == hd.Gibbs(scan=order.tolist()) and one != other and in_full(one) != in_full(other)
+    assert (
+        one == hd.Gibbs(scan=order.tolist()) and one != other and full_repr(one) != full_repr(other)
+    )
     assert hash(one) == hash(hd.Gibbs(scan=range(5000)))
 
 
@@ -68,7 +70,7 @@ def test_no_neighbours_have_one_colour(model):
 @given(models(max_variables=6))
 def test_components_are_those_of_the_free_variables(model):
     free = model.evidence < 0
-    part = components(compile_factors(model), free)
+    part = connected_components(compile_factors(model), free)
     assert ((part >= 0) == free).all()
     expected = np.where(free, np.arange(len(free)), -1)
     for _ in range(len(free)):  # the lowest index spreads

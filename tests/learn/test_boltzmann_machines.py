@@ -25,7 +25,7 @@ import herded as hd
 from herded import learn
 from herded.errors import MethodError, ModelError
 from herded.learn.boltzmann.log_z import annealed_log_z
-from herded.learn.boltzmann.rbm_parameters import HERD, Layers, Training
+from herded.learn.boltzmann.rbm_parameters import HERD, RBMParameters, Training
 from herded.system.numerics.counter_rng import stream_key
 from tests.support.page_transcripts import transcripts
 
@@ -49,7 +49,7 @@ def machines(draw, most=3):
     first = np.append(0, np.cumsum(states - 1))
     rows = int(first[-1])
     weights, biases = rng.normal(size=(rows, hidden)), rng.normal(size=rows + hidden)
-    layers = Layers(first, weights, biases[:rows], biases[rows:])
+    layers = RBMParameters(first, weights, biases[:rows], biases[rows:])
     return layers, rng.integers(0, states, (draw(st.integers(1, 20)), len(states))), seed
 
 
@@ -88,7 +88,9 @@ def test_log_z_is_that_of_all_states_and_of_its_factors(machine):
 def machine_of(seed):
     rng = np.random.default_rng(seed)
     first = np.array([0, 1, 3, 4, 5])
-    return Layers(first, rng.normal(0, 1.5, (5, 3)), rng.normal(0, 0.5, 5), rng.normal(0, 0.5, 3))
+    return RBMParameters(
+        first, rng.normal(0, 1.5, (5, 3)), rng.normal(0, 0.5, 5), rng.normal(0, 0.5, 3)
+    )
 
 
 def test_sweeps_of_layers_have_the_law_of_the_model():
@@ -117,7 +119,7 @@ def test_the_gradient_is_that_of_the_likelihood():
     rows = np.ascontiguousarray(rng.integers(0, [2, 3, 2, 2], (200, 4)).T).astype(np.uint16)
 
     def likelihood(weights, visible, hidden):
-        moved = Layers(layers.first, weights, visible, hidden)
+        moved = RBMParameters(layers.first, weights, visible, hidden)
         return moved.log_scores(rows).mean() - moved.enumerated_log_z()
 
     herd = np.zeros((4, 20_000), np.uint16)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.draws.systematic import ORDERS, PHASES, orders
+from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
 from herded.learn.mixture.clusters import categorical_data, empty_clusters, gaussian_data
 from herded.learn.mixture.prediction import compact
@@ -35,7 +35,7 @@ def categorical(values=VALUES):
 
 
 def sampled(data, members, sweeps, burn_in, most, seed=1, cuts=()):
-    n, table = len(data.alone), orders(members)
+    n, table = len(data.alone), member_orders(members)
     herd = empty_clusters(members, most, data)
     kept = empty_kept(members, n, most, sweeps, sweeps - burn_in)
     keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
@@ -245,10 +245,12 @@ def test_a_checkpoint_is_not_believed(tmp_path):
 
     X, path = blobs(30)[0], tmp_path / "run.ckpt"
     mixture(checkpoint=path).fit(X)
-    header, arrays = checkpoint_file.read(path)
+    header, arrays = checkpoint_file.read_checkpoint(path)
     for name, value in (("0/0/label", 10**6), ("1/0/size", -1), ("0/0/clusters", 99)):
         lies = {**arrays, name: np.full_like(arrays[name], value)}
-        checkpoint_file.write(path, {k: v for k, v in header.items() if k != "format"}, lies)
+        checkpoint_file.write_checkpoint(
+            path, {k: v for k, v in header.items() if k != "format"}, lies
+        )
         with pytest.raises(CheckpointError, match="got arrays that do not fit it"):
             mixture(checkpoint=path).fit(X)
 

@@ -128,7 +128,7 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
     whole = hd.learn.fit(GRID, data, **options)
     from herded.learn.fitting import training_loop
 
-    advance, file = training_loop.Steps.advance, tmp_path / "fit.npz"
+    advance, file = training_loop.TrainingLoop.advance, tmp_path / "fit.npz"
 
     def stops(run):
         if run.done >= 2:
@@ -136,10 +136,10 @@ def test_a_resumed_fit_has_the_bits_of_one_that_was_not_stopped(options, tmp_pat
         advance(run)
         run.save(file)
 
-    monkeypatch.setattr(training_loop.Steps, "advance", stops)
+    monkeypatch.setattr(training_loop.TrainingLoop, "advance", stops)
     with pytest.raises(KeyboardInterrupt):
         hd.learn.fit(GRID, data, checkpoint=file, **options)
-    monkeypatch.setattr(training_loop.Steps, "advance", advance)
+    monkeypatch.setattr(training_loop.TrainingLoop, "advance", advance)
     resumed = hd.learn.fit(GRID, data, checkpoint=file, **options)
     np.testing.assert_array_equal(resumed.parameters, whole.parameters)
     for name in whole.history:

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import orders
+from herded.draws.systematic import member_orders
 from herded.learn.fitting.conditional_kernels import (
     count_entries,
     herd_sweeps,
@@ -18,10 +18,15 @@ from herded.learn.fitting.conditional_kernels import (
     squared_statistics,
 )
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
-from herded.learn.fitting.herd_moments import Herd, UnknownParts
-from herded.learn.fitting.lbfgs import climb
+from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
+from herded.learn.fitting.lbfgs import maximise
 from herded.learn.fitting.log_linear import log_linear
-from herded.learn.fitting.objectives import Known, Likelihood, PseudoLikelihood, Rows
+from herded.learn.fitting.objectives import (
+    DataRows,
+    Likelihood,
+    ObservedStatistics,
+    PseudoLikelihood,
+)
 from herded.models.constraints.start_states import member_starts
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.learning.conditionals import (
@@ -62,7 +67,7 @@ def test_visits_have_the_bits_of_their_twins(model, members, seed):
     expected[:] = 0.0
     herd_sweeps(
         links, tables, np.ascontiguousarray(known.T).astype(np.int32), x, key, order_key, 3, 2,
-        orders(members), weights, expected,
+        member_orders(members), weights, expected,
     )  # fmt: skip
     moved, of_twin = naive_herd_sweeps(
         model, tables, known, rows, int(key), int(order_key), 3, 2, weights
@@ -113,7 +118,7 @@ def test_moments_by_elimination_are_those_of_enumeration(model, seed):
     rows = states[rng.choice(np.flatnonzero(np.isfinite(scores)), 3)]
     rows[:, rng.random(model.n_variables) < 0.5] = -1
     assume((np.diff(model.factor_start) > 0).any())
-    known = Known(Rows(log_linear(model, np.zeros(size)), rows), LARGE, 1, 0)
+    known = ObservedStatistics(DataRows(log_linear(model, np.zeros(size)), rows), LARGE, 1, 0)
     value, met = known.of(model.log_tables)
     parts = [enumerated(((states == row) | (row < 0)).all(axis=1)) for row in rows]
     assert value == pytest.approx(np.mean([part[0] for part in parts]), abs=1e-9)
@@ -142,7 +147,7 @@ def test_gradients_are_those_of_finite_differences(name):
     if name == "hidden":
         rows[:, 2] = -1
         rows[:20, 4] = -1
-    seen, known = Rows(family, rows), Known(Rows(family, rows), LARGE, 1, 0)
+    seen, known = DataRows(family, rows), ObservedStatistics(DataRows(family, rows), LARGE, 1, 0)
     objectives = [Likelihood(known, ExactMoments(family.graph, LARGE), None)]
     objectives += [] if name == "hidden" else [PseudoLikelihood(seen)]
     at = family.start + rng.normal(0.0, 0.1, family.count)
@@ -171,9 +176,9 @@ def test_herds_of_rows_have_the_law_of_the_model(model):
         weight = np.full(512, 1 / 512)
         drawn.of(model.log_tables, weight, 20)
         met = drawn.of(model.log_tables, weight, 40)
-        _, exact = Known(Rows(family, known[:1]), LARGE, 1, 0).of(model.log_tables)
+        _, exact = ObservedStatistics(DataRows(family, known[:1]), LARGE, 1, 0).of(model.log_tables)
         assert np.abs(met - exact).max() < 0.01
-    herd = Herd(family, links, 512, 4, seed=1)
+    herd = MomentHerd(family, links, 512, 4, seed=1)
     met = np.mean([herd.of(family.start) for _ in range(40)][5:], axis=0)
     assert np.abs(met - ExactMoments(model, LARGE).of(model.log_tables)[1]).max() < 0.01
 
@@ -186,10 +191,10 @@ def test_steps_find_the_maximum_of_a_bowl_with_and_without_a_kink():
     def value(x):
         return -(x - top) @ bowl @ (x - top) / 2, -bowl @ (x - top)
 
-    found = climb(value, np.zeros(6), np.zeros(6), 100)
+    found = maximise(value, np.zeros(6), np.zeros(6), 100)
     assert found.converged and np.abs(found.x - top).max() < 1e-5
     l1 = np.full(6, 1.5)
-    found = climb(value, np.zeros(6), l1, 200)
+    found = maximise(value, np.zeros(6), l1, 200)
     slope = value(found.x)[1]
     zero = found.x == 0.0
     assert found.converged and 0 < zero.sum() < 6

@@ -23,10 +23,10 @@ from herded.learn.assessment.gradient_test import (
 from herded.learn.assessment.likelihood_gain import Gain, path_gain
 from herded.learn.assessment.mixing import MemberAverages, variance_inflation
 from herded.learn.fitting import averaged_gradient
-from herded.learn.fitting.herd_moments import Herd
+from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.log_linear import log_linear
-from herded.learn.fitting.objectives import Rows
-from herded.learn.fitting.training_loop import Steps
+from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.training_loop import TrainingLoop
 from tests.support.example_budget import examples
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
@@ -74,13 +74,13 @@ def test_likelihood_does_not_end_below_pseudo_likelihood(small_glass, rate, monk
 def test_steps_that_diverge_are_not_returned(small_glass, use_exact, monkeypatch):
     if not use_exact:
         without_exact_criterion(monkeypatch)
-    step = averaged_gradient.Averaged.step
+    step = averaged_gradient.AveragedAscent.step
 
     def overshoot(averaged):
         step(averaged)
         averaged.last = averaged.last + 0.3
 
-    monkeypatch.setattr(averaged_gradient.Averaged, "step", overshoot)
+    monkeypatch.setattr(averaged_gradient.AveragedAscent, "step", overshoot)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hd.HerdedWarning)
         fitted = hd.learn.fit(small_glass.blank, small_glass.rows, groups="ising", **SHORT)
@@ -123,20 +123,20 @@ def test_steps_in_batches_are_judged_exactly(small_glass, objective):
 def test_judging_takes_half_as_many_sweeps_as_the_fit(monkeypatch):
     """Of a fit with default steps, where draws of the herd decide."""
     without_exact_criterion(monkeypatch)
-    calls, of = [], Herd.of
+    calls, of = [], MomentHerd.of
 
     def counted(herd, parameters):
         calls.append(None)
         return of(herd, parameters)
 
-    monkeypatch.setattr(Herd, "of", counted)
-    run = Steps.run
+    monkeypatch.setattr(MomentHerd, "of", counted)
+    run = TrainingLoop.run
 
     def counted_run(steps, *args):
         run(steps, *args)
         calls.append("all steps")
 
-    monkeypatch.setattr(Steps, "run", counted_run)
+    monkeypatch.setattr(TrainingLoop, "run", counted_run)
     rows = np.random.default_rng(0).integers(0, 2, (100, 4))
     blank = DenseIsing(np.zeros(4), np.zeros((4, 4))).model()
     hd.learn.fit(blank, rows, groups="ising", method="herd", herd=16, progress=False)
@@ -310,7 +310,7 @@ def test_the_largest_curvature_is_that_of_the_correlation_matrix(n, strength, se
     machine = DenseIsing(rng.normal(0, 0.2, n), ties + ties.T)
     states = machine.sample(300, rng)
     family = log_linear(machine.model(), "ising")
-    rows = Rows(family, states)
+    rows = DataRows(family, states)
     spins = 2.0 * states - 1.0
     first, second = np.triu_indices(n, 1)
     statistics = np.concatenate([spins, spins[:, first] * spins[:, second]], axis=1)

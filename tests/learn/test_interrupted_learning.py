@@ -9,7 +9,7 @@ import pytest
 import herded as hd
 from herded.learn import resumable_herd_run
 from herded.learn.assessment import fit_assessment
-from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.learn.fitting import fit_setup, training_loop
 from herded.learn.structure import structure_search
 
@@ -64,7 +64,7 @@ def interrupted(learn, *args, **options):
 
 
 def test_noisy_steps_return_what_they_have(monkeypatch):
-    press_in(monkeypatch, training_loop.Steps, "advance", 7)
+    press_in(monkeypatch, training_loop.TrainingLoop, "advance", 7)
     fitted = interrupted(hd.learn.fit, GRID, ROWS, **HERD).result
     assert fitted.interrupted and not fitted.converged and fitted.steps == 7
     assert (fitted.chosen, fitted.criterion) == ("average", "none") and np.isnan(fitted.gain)
@@ -72,12 +72,12 @@ def test_noisy_steps_return_what_they_have(monkeypatch):
 
 
 def test_before_steps_are_averaged_the_last_one_is_returned(monkeypatch):
-    press_in(monkeypatch, training_loop.Steps, "advance", 2)
+    press_in(monkeypatch, training_loop.TrainingLoop, "advance", 2)
     assert interrupted(hd.learn.fit, GRID, ROWS, **HERD).result.chosen == "end"
 
 
 def test_exact_steps_know_their_gain(monkeypatch):
-    press_in(monkeypatch, training_loop.Steps, "advance", 1)
+    press_in(monkeypatch, training_loop.TrainingLoop, "advance", 1)
     blank = hd.ising_grid(np.zeros((2, 2)), 0.0)
     rows = np.concatenate([ROWS, np.ones((30, 4), np.int64)])
     rows[0, 0] = -1  # learning starts at zeros, not at the best pseudo-likelihood
@@ -98,7 +98,10 @@ def test_all_steps_are_kept_where_they_were_being_judged(monkeypatch, is_exact):
 
 def test_a_judged_fit_is_the_same_after_an_interruption(monkeypatch, tmp_path):
     whole = hd.learn.fit(GRID, ROWS, **HERD)
-    for owner, name in ((training_loop.Steps, "advance"), (fit_assessment.Assessor, "_measure")):
+    for owner, name in (
+        (training_loop.TrainingLoop, "advance"),
+        (fit_assessment.Assessor, "_measure"),
+    ):
         file = tmp_path / name
         with monkeypatch.context() as patch:
             press_in(patch, owner, name, 2)
@@ -174,7 +177,7 @@ def test_an_rbm_is_half_trained_and_flagged(monkeypatch):
     assert error.result is machine and "after 5 of 12 steps" in str(error)
     assert machine.interrupted_ and machine.report_ is None
     assert np.isfinite(machine.score(ROWS))
-    press_in(monkeypatch, Layers, "enumerated_log_z", 2)
+    press_in(monkeypatch, RBMParameters, "enumerated_log_z", 2)
     error = interrupted(machine.fit, ROWS)
     assert "after 12 of 12 steps" in str(error) and error.result.interrupted_
     assert machine.report_ is None
@@ -189,7 +192,7 @@ def test_a_boltzmann_machine_passes_interruptions_on(monkeypatch):
         press_in(patch, fit_setup, "first_parameters", 1)
         assert interrupted(machine.fit, ROWS).result is None
     assert machine.weights_ is before and machine.edges_.tolist() == [[0, 1]]
-    press_in(monkeypatch, training_loop.Steps, "advance", 3)
+    press_in(monkeypatch, training_loop.TrainingLoop, "advance", 3)
     error = interrupted(machine.fit, ROWS)
     assert error.result is machine and machine.fitted_.interrupted and len(machine.weights_) == 2
     assert not machine.fitted_.converged

@@ -11,7 +11,7 @@ pytest.importorskip("sklearn", reason="an estimator of scikit-learn")
 import herded as hd
 from herded.learn.boltzmann import rbm, rbm_assessment, rbm_parameters
 from herded.learn.boltzmann.paired_annealing import log_z_bound, paired_log_z
-from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.learn.boltzmann.rbm_parameters import RBMParameters
 
 
 def quiet(machine, rows):
@@ -73,7 +73,7 @@ def test_machines_that_diverge_are_never_returned(assessed, rate):
 def random_layers(scale, seed=0):
     rng = np.random.default_rng(seed)
     first, weights = np.arange(9), rng.normal(0, scale, (8, 5))
-    return Layers(first, weights, rng.normal(0, 0.3, 8), rng.normal(0, 0.3, 5))
+    return RBMParameters(first, weights, rng.normal(0, 0.3, 8), rng.normal(0, 0.3, 5))
 
 
 def test_annealing_in_both_directions_covers_exact_values():
@@ -99,7 +99,7 @@ def test_log_z_is_at_least_that_of_distinct_states():
 
 
 def test_work_of_the_assessment_is_at_most_half_of_the_training():
-    layers = Layers(np.arange(785), np.zeros((784, 64)), np.zeros(784), np.zeros(64))
+    layers = RBMParameters(np.arange(785), np.zeros((784, 64)), np.zeros(784), np.zeros(64))
     for steps in (10, 1_000, 100_000):
         work = rbm_assessment._Work(layers, steps=steps, batch=128, herd=64, sweeps=1)
         training = steps * (128 + 3 * 64) * layers.weights.size

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.draws.systematic import ORDERS, PHASES, orders
+from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
 from herded.learn.variable_selection.column_moves import OUT, empty_herd, rebuild
 from herded.learn.variable_selection.regression_problem import Strength, columns_of, problem_of
@@ -30,7 +30,7 @@ def problem(prior, table=X, inclusion=0.4):
 def sampled(given, members, sweeps, seed=1, cuts=(), in_time=False):
     """The members and sums of a run, in blocks that end at `cuts`."""
     p = len(given.with_y)
-    herd, sums, table = empty_herd(members, p, p, in_time), empty_sums(p, 4), orders(members)
+    herd, sums, table = empty_herd(members, p, p, in_time), empty_sums(p, 4), member_orders(members)
     keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
     start_members(herd, given, stream_key(seed, 0, 3), keys[0])
     for a, b in itertools.pairwise([0, *cuts, sweeps]):
@@ -181,7 +181,7 @@ def run(path=None, **options):
 
 def test_bits_do_not_depend_on_threads(monkeypatch):
     one = run(chains=5)
-    monkeypatch.setattr("herded.system.cpu_count.available", lambda: 3)
+    monkeypatch.setattr("herded.system.cpu_count.count_usable_cpus", lambda: 3)
     other = run(chains=5)
     assert np.array_equal(one.inclusion, other.inclusion)
     assert np.array_equal(one.coefficients, other.coefficients)

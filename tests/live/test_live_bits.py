@@ -61,7 +61,7 @@ def test_the_page_has_the_hashes(net):
         link = read_link(text)
         asked = dict(link.words)
         if link.scene == "model":
-            graph = model_tables.observed(hd.read_model(net), link.words["given"])
+            graph = model_tables.with_evidence(hd.read_model(net), link.words["given"])
             starts = model_tables.dispersed(graph, 3, int(link.words["seed"]))
             asked["table"] = model_tables.tables(graph, starts)
         elif link.scene == "names":

@@ -44,7 +44,7 @@ def browser():
 @pytest.fixture(scope="module")
 def live():
     with pytest.MonkeyPatch.context() as patch, LiveServer() as serving:
-        patch.setattr(server, "LONGEST", PATIENCE / 1000)  # compilers may come first
+        patch.setattr(server, "ANSWER_TIMEOUT_SECONDS", PATIENCE / 1000)  # compilers may come first
         thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield serving

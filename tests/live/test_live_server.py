@@ -23,7 +23,7 @@ JSON = "application/json"
 @pytest.fixture(scope="module")
 def live():
     with pytest.MonkeyPatch.context() as patch, LiveServer(token="secret-token") as serving:
-        patch.setattr(server, "LONGEST", HANGS)  # compilers may come first
+        patch.setattr(server, "ANSWER_TIMEOUT_SECONDS", HANGS)  # compilers may come first
         thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield serving
@@ -167,7 +167,7 @@ def test_a_text_that_was_pasted(live):
     assert found["sentences"][0] == 0 and found["sentences"][-1] == len(words)
     alone = np.reshape(found["alone"], (len(words), 4))
     for strength, near in ((0.0, True), (4.0, False)):
-        model = text_tables.text_model(text_tables.read_text(text), strength)
+        model = text_tables.text_model(text_tables.parse_pasted_text(text), strength)
         marginals = hd.infer(model, "exact").marginals
         assert np.allclose(marginals, alone, atol=6e-5) == near
 
@@ -212,12 +212,12 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
 def test_an_answer_that_takes_too_long(live, monkeypatch):
     go_on = threading.Event()
     monkeypatch.setitem(api.ANSWERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
-    monkeypatch.setattr(server, "LONGEST", 0.05)
+    monkeypatch.setattr(server, "ANSWER_TIMEOUT_SECONDS", 0.05)
     status, found = post(live, "names", {})
     assert status == 503 and "within" in found["error"]
     assert post(live, "names", {})[0] == 503  # one at a time: the first is still at work
     go_on.set()
-    monkeypatch.setattr(server, "LONGEST", HANGS)
+    monkeypatch.setattr(server, "ANSWER_TIMEOUT_SECONDS", HANGS)
     assert post(live, "names", {}) == (200, {"waited": True})
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.herded import ONE, herd_scalar, herd_vector
+from herded.draws.herded import VECTOR_ONE_INT, herd_scalar, herd_vector
 from herded.errors import MethodError
 from herded.methods.herded_gibbs import MOST_STATES
 from herded.models.constraints.start_states import start_state
@@ -154,7 +154,7 @@ def test_other_layouts_are_refused(kind):
 
 def most(states, j):
     """What j weights of a vector may sum to, at most."""
-    return j * (states - j) / 2 * ONE
+    return j * (states - j) / 2 * VECTOR_ONE_INT
 
 
 def assert_bounded(w):
@@ -172,9 +172,9 @@ def test_weight_vectors_are_bounded_whatever_the_conditionals(states, seed, few)
     w = np.zeros(states, np.int32)
     for _ in range(60):
         support = rng.permutation(states)[: 2 if few else rng.integers(1, states + 1)]
-        cuts = np.sort(rng.integers(0, ONE + 1, len(support) - 1))
+        cuts = np.sort(rng.integers(0, VECTOR_ONE_INT + 1, len(support) - 1))
         p = np.zeros(states, np.int32)
-        p[support] = np.diff(np.concatenate([[0], cuts, [ONE]]))
+        p[support] = np.diff(np.concatenate([[0], cuts, [VECTOR_ONE_INT]]))
         herd_vector(w, 0, p, 0, states)
         assert_bounded(w)
 
@@ -190,11 +190,11 @@ def test_an_enemy_reaches_the_bound(states):
         order = np.argsort(-w, kind="stable")
         gaps = -np.diff(w[order].astype(np.int64))
         at = gaps.argmin()
-        if gaps[at] >= ONE - 2:
+        if gaps[at] >= VECTOR_ONE_INT - 2:
             break
         p = np.zeros(states, np.int32)
-        p[order[at + 1]] = (ONE + gaps[at]) // 2 + 1
-        p[order[at]] = ONE - p[order[at + 1]]
+        p[order[at + 1]] = (VECTOR_ONE_INT + gaps[at]) // 2 + 1
+        p[order[at]] = VECTOR_ONE_INT - p[order[at + 1]]
         assert herd_vector(w, 0, p, 0, states) == order[at + 1]
         assert_bounded(w)
     assert np.abs(w).max() > 0.999 * most(states, 1)
@@ -202,15 +202,15 @@ def test_an_enemy_reaches_the_bound(states):
 
 def test_the_most_states_do_not_overflow():
     """From the enemy's last position, a step apart each, any conditional leads back."""
-    stairs = ((MOST_STATES - 1) / 2 - np.arange(MOST_STATES)) * ONE
+    stairs = ((MOST_STATES - 1) / 2 - np.arange(MOST_STATES)) * VECTOR_ONE_INT
     for first in range(0, MOST_STATES, 11):
         for states in (1, 2, MOST_STATES - first):
             w, p = stairs.astype(np.int32), np.zeros(MOST_STATES, np.int32)
-            p[first : first + states] = ONE // states
-            p[first] += ONE - p.sum()
+            p[first : first + states] = VECTOR_ONE_INT // states
+            p[first] += VECTOR_ONE_INT - p.sum()
             assert herd_vector(w, 0, p, 0, MOST_STATES) == first
             expected = stairs + p
-            expected[first] -= ONE
+            expected[first] -= VECTOR_ONE_INT
             assert (w == expected).all()
             assert_bounded(w)
 

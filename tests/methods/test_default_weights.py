@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.methods.default_weights import FEW_CONTEXTS, suited_weights
+from herded.methods.default_weights import FEW_CONTEXTS, default_weights
 from tests.support.example_budget import ALL
 
 STRICT = hd.HerdedGibbs(weights="blanket", phases="random")
@@ -34,7 +34,7 @@ def star(leaves, states=2, seed=0, scale=0.5):
     ],
 )
 def test_the_rule(model, method):
-    found = suited_weights(model)
+    found = default_weights(model)
     assert found == method
     found.compile(model)  # what suits can run
 
@@ -42,13 +42,13 @@ def test_the_rule(model, method):
 def test_the_number_of_contexts_is_the_rule_and_memory_its_bound():
     assert FEW_CONTEXTS == 512
     model = star(9)
-    assert suited_weights(model, max_memory=100) == POOLED
-    assert suited_weights(model, seed=3).seed == 3
+    assert default_weights(model, max_memory=100) == POOLED
+    assert default_weights(model, seed=3).seed == 3
 
 
 def test_a_model_is_expected():
     with pytest.raises(hd.ModelError, match="expected a model"):
-        suited_weights("grid")
+        default_weights("grid")
 
 
 def spread(seed):
@@ -87,7 +87,7 @@ def test_the_choice_beats_gibbs(make, sweeps):
     for seed in range(3 if ALL else 1):
         model = make(seed)
         truth = hd.infer(model, hd.Exact()).marginals
-        for m, method in enumerate((suited_weights(model, seed=seed), hd.Gibbs(seed=seed))):
+        for m, method in enumerate((default_weights(model, seed=seed), hd.Gibbs(seed=seed))):
             keep = [hd.Marginals(rao_blackwell=True)]
             run = hd.infer(model, method, sweeps=sweeps, chains=4, keep=keep)
             errors[m] += np.abs(run.marginals - truth).mean()
@@ -101,7 +101,7 @@ def test_variables_that_are_alike_do_not_move_in_step(field, coupling, periodic)
     truth = hd.infer(model, hd.Exact()).marginals
     keep = [hd.Marginals(rao_blackwell=True)]
     errors = {}
-    for method in (suited_weights(model), hd.HerdedGibbs(phases="half")):
+    for method in (default_weights(model), hd.HerdedGibbs(phases="half")):
         result = hd.infer(model, method, sweeps=10_000, burn_in=1000, keep=keep)
         errors[method.phases] = np.abs(result.marginals - truth).mean()
     assert errors["random"] < 2e-3 and errors["half"] > 5 * errors["random"]

@@ -80,7 +80,7 @@ def test_every_cut_agrees_with_enumeration(model, held, segments, block, wide, a
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(elimination_tables, "BLOCK", block)
         patch.setattr(elimination_tables, "SMALL", 0)
-        patch.setattr(elimination, "WIDE", wide)
+        patch.setattr(elimination, "MAX_LOG_RANGE", wide)
         state = ExactState(model, plan, asked)
         state.advance(state.total)
     assert state.converged and state.sweep == state.total
@@ -145,7 +145,7 @@ def test_hard_zeros_leave_fewer_states_to_sum_over():
 def test_only_what_is_asked_for_is_computed(monkeypatch):
     model = hd.ising_grid(np.random.default_rng(0).normal(size=(4, 4)), 0.5)
     calls = []
-    for kind in (elimination.Sums, elimination.Maxima):
+    for kind in (elimination.SumElimination, elimination.Maxima):
         for step in ("forward", "backward"):
             true = getattr(kind, step)
 

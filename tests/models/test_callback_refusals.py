@@ -149,7 +149,7 @@ def test_functions(method, made, told):
 
 def test_nan_that_comes_later(monkeypatch):
     """Where no look is due, the sweeps themselves notice."""
-    monkeypatch.setattr(consistency_checks, "look", lambda *_: None)
+    monkeypatch.setattr(consistency_checks, "check_callbacks", lambda *_: None)
     run = lambda: hd.infer(alone(is_nan_later), hd.Gibbs(), sweeps=200)  # noqa: E731
     refused(
         hd.ModelError, "expected finite or -inf log-probabilities from conditional, got nan", run
@@ -163,7 +163,8 @@ def forgets(i, old, new, x, statistics, data):
 
 @pytest.mark.parametrize("method", [hd.Gibbs(), hd.Gibbs(herd=5)], ids=repr)
 def test_statistics_that_drift(method, monkeypatch):
-    monkeypatch.setattr(consistency_checks, "probe", lambda *_: None)  # which would see it, too
+    # which would see it, too
+    monkeypatch.setattr(consistency_checks, "check_locality", lambda *_: None)
     told = "expected statistics as a fresh build gives them, but after 16 sweeps they differ by"
     refused(hd.ModelError, told, lambda: hd.infer(model(changed=forgets), method, sweeps=50))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.models.constraints.reachability import reach
+from herded.models.constraints.reachability import reachable_states
 from herded.models.constraints.start_states import possible_states, start_state
 from herded.system.numerics.counter_rng import stream_key
 from tests.support.example_budget import examples
@@ -67,14 +67,14 @@ def moves(model, x):
 @given(model=hard_models(), seed=seeds)
 def test_reach_is_its_twin(model, seed):
     x = start_state(model, stream_key(seed))
-    np.testing.assert_array_equal(reach(model, x), naive_reach(model, x))
+    np.testing.assert_array_equal(reachable_states(model, x), naive_reach(model, x))
 
 
 @relaxed
 @given(model=hard_models(max_variables=4, max_states=3), seed=seeds)
 def test_no_move_leaves_it(model, seed):
     x = start_state(model, stream_key(seed))
-    inside = reach(model, x)
+    inside = reachable_states(model, x)
     for state in moves(model, x):
         assert inside[np.arange(model.n_variables), state].all()
 
@@ -112,7 +112,7 @@ def parity(n):
 def test_parity_freezes_all(n):
     model = hd.FactorGraph([2] * n, [(list(range(n)), parity(n))])
     x = start_state(model, stream_key(1))
-    np.testing.assert_array_equal(reach(model, x), np.eye(2, dtype=bool)[x])
+    np.testing.assert_array_equal(reachable_states(model, x), np.eye(2, dtype=bool)[x])
 
 
 def test_what_hangs_on_parity_is_free():
@@ -120,7 +120,7 @@ def test_what_hangs_on_parity_is_free():
     some = np.array([[0.0, -np.inf, 0.0], [0.0, 0.0, 0.0]])
     factors = [([0, 1, 2], parity(3)), ([2, 3], np.zeros((2, 2))), ([2, 4], some)]
     model = hd.FactorGraph([2, 2, 2, 2, 3], factors)
-    found = reach(model, np.array([1, 1, 0, 0, 0]))
+    found = reachable_states(model, np.array([1, 1, 0, 0, 0]))
     assert found[:3].sum(axis=1).tolist() == [1, 1, 1] and found[3].tolist() == [True, True, False]
     assert found[4].tolist() == [True, False, True]
 
@@ -129,7 +129,7 @@ def test_halves_of_a_domain():
     """States 0 and 1 of both variables, or 2 and 3: each half is in reach of itself only."""
     half = np.arange(4) // 2
     model = hd.FactorGraph([4, 4], [([0, 1], np.where(half[:, None] == half, 0.0, -np.inf))])
-    np.testing.assert_array_equal(reach(model, np.array([3, 2])), [half == 1] * 2)
+    np.testing.assert_array_equal(reachable_states(model, np.array([3, 2])), [half == 1] * 2)
 
 
 @examples(20)
@@ -138,7 +138,7 @@ def test_colourings_with_colours_to_spare_are_free(n, seed):
     """Five colours on a chain: nothing is out of reach."""
     differ = np.where(np.eye(5), -np.inf, 0.0)
     model = hd.FactorGraph([5] * (n + 1), [([i, i + 1], differ) for i in range(n)])
-    assert reach(model, start_state(model, stream_key(seed))).all()
+    assert reachable_states(model, start_state(model, stream_key(seed))).all()
 
 
 def ties(n, k, possible):
@@ -163,4 +163,4 @@ def test_hundreds_of_variables_of_a_hundred_states(n, possible, share):
     assert (model.log_score(starts) == 0).all()
     for a, b in itertools.combinations(starts, 2):
         assert (a != b).mean() > 0.9
-    assert reach(model, starts[0]).mean() == share
+    assert reachable_states(model, starts[0]).mean() == share

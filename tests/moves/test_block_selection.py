@@ -11,7 +11,7 @@ import herded as hd
 from herded.models.constraints.reachability import reach_in_blocks
 from herded.models.constraints.start_states import possible_states, start_state
 from herded.moves.blocks.block_selection import choose_blocks, order_within
-from herded.run.diagnostics.confinement import confinement
+from herded.run.diagnostics.confinement import find_confinement
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.samplers.block_selection import naive_choice
 from tests.support.example_budget import UNCOMPILED, examples
@@ -91,4 +91,4 @@ def test_what_is_said_of_blocks_is_true(model, data):
         assert all(inside[i, k] for state in reached for i, k in enumerate(state))
     everything = itertools.product(*(range(k) for k in model.cardinalities.tolist()))
     possible = {s for s in everything if model.log_score(np.array(s)) > -np.inf}
-    assert bool(confinement(model, x[None], blocks)) == (reached != possible)
+    assert bool(find_confinement(model, x[None], blocks)) == (reached != possible)

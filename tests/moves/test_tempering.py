@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.models.constraints.start_states import member_starts
-from herded.moves.tempering.ladder_layouts import MoveLadder, melted
-from herded.moves.tempering.replica_exchange import compile_components, gather
+from herded.moves.tempering.ladder_layouts import MoveLadder, soften_hard_zeros
+from herded.moves.tempering.replica_exchange import collect_component, compile_components
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint, naive_log_scores
 from tests.conformance.twins.samplers.tempering import naive_ladder
@@ -73,7 +73,7 @@ def compare_with_twin(model, kind, data):
         chain=chain,
         sweeps=sweeps,
         burn_in=burn_in,
-        melted=melted(model) if layout.melts else None,
+        melted=soften_hard_zeros(model) if layout.melts else None,
     )
     np.testing.assert_array_equal(found, expected[0])
     np.testing.assert_array_equal(state.own["betas"], expected[2])
@@ -133,7 +133,7 @@ def exchanged(model, betas, hot, cold):
     cases = [((hot, cold), 1.0)]
     for i in range(n):
         if mark[i] == 1:
-            size, difference = gather(g, x, 2, 0, 1, i, False, mark, met, stack, 0)
+            size, difference = collect_component(g, x, 2, 0, 1, i, False, mark, met, stack, 0)
             accepted = min(1.0, np.exp((betas[1] - betas[0]) * difference))
             part = set(stack[:size].tolist())
             cases = [

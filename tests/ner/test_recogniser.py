@@ -12,9 +12,9 @@ import herded.ner
 import herded.ner.recogniser
 from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import DECODERS, Document, Recogniser, Sentence, document_of, load, read_conll
-from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.encoded_batch import encode
-from herded.ner.crf.skip_chain import Ties
+from herded.ner.crf.skip_chain import TieWeights
 from herded.ner.english.train_command import train
 from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
@@ -54,9 +54,9 @@ def random_recogniser(seed=0, labels=BIO):
     rng = np.random.default_rng(seed)
     weights = (0.3 * rng.normal(size=(256, len(labels)))).astype(np.float32)
     transitions = first_transitions(labels) + 0.5 * rng.normal(size=(len(labels) + 1, len(labels)))
-    chain = Chain(labels, weights, transitions)
+    chain = ChainWeights(labels, weights, transitions)
     table = rng.normal(size=(1 + len(chain.kinds),) * 2)
-    return Recogniser(chain, Ties(table + table.T, 0.8))
+    return Recogniser(chain, TieWeights(table + table.T, 0.8))
 
 
 def check(text, entities):

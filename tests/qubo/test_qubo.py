@@ -349,7 +349,7 @@ def test_a_thousand_variables(options):
 def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
     """The signal comes in the third block of sweeps; herds that had not begun are left out."""
     monkeypatch.setattr(module, "ROOM", 1)
-    monkeypatch.setattr("herded.run.sampler_run.BLOCK", 9 * 64 * 10)
+    monkeypatch.setattr("herded.run.sampler_run.BLOCK_ENTRIES", 9 * 64 * 10)
     monkeypatch.setattr("herded.run.sampler_run.UNREAD", 9 * 64 * 10)
     advance, calls = hd.Gibbs.advance, []
 

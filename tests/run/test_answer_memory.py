@@ -64,7 +64,7 @@ def test_herds_beside_a_run_have_what_it_leaves(monkeypatch):
         limits.append(limit)
         return result
 
-    monkeypatch.setattr("herded.run.diagnostics.cross_check.with_control", control)
+    monkeypatch.setattr("herded.run.diagnostics.cross_check.add_herd_cross_check", control)
     run = hd.infer(TORN, hd.HerdedGibbs(), sweeps=10, chains=2, max_memory=LIMIT)
     assert limits == [LIMIT - run.provenance["memory_at_most"]]
     assert infer_module.left_of(None, 5.0) is None

@@ -12,7 +12,7 @@ import herded.run.sampler_run
 from herded.errors import CheckpointError, MethodError, ModelError, NotKeptError
 from herded.methods.protocol import Sampler, Solver
 from herded.methods.schedule import is_annealed
-from herded.run.build_result import in_full
+from herded.run.build_result import full_repr
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.support.fixtures import (
     MODELS,
@@ -34,7 +34,7 @@ def test_protocol(method):
     for field in dataclasses.fields(method):
         usual = getattr(method, field.name) == field.default
         assert (f"{field.name}=" in repr(method)) == (not usual)
-        assert f"{field.name}={getattr(method, field.name)!r}" in in_full(method)
+        assert f"{field.name}={getattr(method, field.name)!r}" in full_repr(method)
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(method, field.name, None)
     assert eval(repr(method), vars(hd)) == method and hash(method) == hash(
@@ -52,7 +52,7 @@ def test_conformance(method, name):
         return
     result = hd.infer(model, method, sweeps=20)
     again = hd.infer(model, method, sweeps=20)
-    assert result.provenance["method"] == in_full(method)
+    assert result.provenance["method"] == full_repr(method)
     assert result.provenance["model"] == model.content_hash
     if isinstance(method, hd.Viterbi):
         assert (result.best.state == again.best.state).all()
@@ -238,7 +238,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
     model = hd.chain_model(rng.normal(size=(9, 2)), rng.normal(size=(2, 2)), lengths=[4, 5])
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     whole = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", rows * 9)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", rows * 9)
     parts = hd.infer(model, method, sweeps=150, chains=2, keep=keep)
     assert (whole.samples == parts.samples).all()
     assert (whole.marginals == parts.marginals).all()
@@ -249,7 +249,7 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
     monkeypatch.setattr(herded.run.sampler_run, "WORTH_THREADS", 0)
     monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
-    monkeypatch.setattr("herded.system.cpu_count.available", lambda: 3)
+    monkeypatch.setattr("herded.system.cpu_count.count_usable_cpus", lambda: 3)
     rng = np.random.default_rng(1)
     model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)
     kept = [

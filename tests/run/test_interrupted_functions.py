@@ -13,7 +13,7 @@ import herded.theory.error_plateau
 import herded.theory.paper_checks
 import herded.theory.update_path
 import herded.tiled.infer_tiled
-from herded.run.distributed.worker_pool import Workers
+from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.sampler_run import SamplerRun
 from tests.run.interrupts import (  # noqa: F401
     caught_from,
@@ -107,7 +107,7 @@ def test_chains_on_workers_stay_abreast(interrupted):
 
 
 def test_ctrl_c_during_a_round_of_workers(monkeypatch):
-    monkeypatch.setattr(Workers, "completed", pressing(Workers.completed))
+    monkeypatch.setattr(WorkerPool, "completed", pressing(WorkerPool.completed))
     with pytest.warns(hd.HerdedWarning, match="interrupted after 1 sweep,"):
         part = hd.infer(
             MODEL, hd.Gibbs(), sweeps=100, executor=Inline(), chains=2, on_interrupt="return"
@@ -145,7 +145,7 @@ def test_a_tiled_run_resumes_from_its_snapshot(monkeypatch, tmp_path):
 
 
 def test_a_pilot_has_none(monkeypatch):
-    monkeypatch.setattr(herded.run.selection.recommendation, "fly", press)
+    monkeypatch.setattr(herded.run.selection.recommendation, "run_pilot", press)
     assert caught_from(hd.recommend, MODEL).result is None
 
 
@@ -213,7 +213,7 @@ def test_reads_before_their_first_sweep_are_none(monkeypatch):
     from herded.qubo import dimod_sampler
 
     bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
-    for name in ("_laid_out", "interruptible"):
+    for name in ("_laid_out", "stop_event_on_interrupt"):
         with monkeypatch.context() as patch:
             patch.setattr(dimod_sampler, name, pressing(getattr(dimod_sampler, name)))
             assert caught_from(hd.qubo.HerdedSampler().sample, bqm, num_reads=2).result is None

@@ -205,7 +205,7 @@ def test_an_earlier_stage_of_auto_is_not_lost(monkeypatch):
 def test_the_better_of_two_searches(monkeypatch):
     """Annealing was done; Ctrl-C in the ladder leaves its state."""
     monkeypatch.setattr(
-        herded.run.selection.method_choice, "ROOM", 2.0**10
+        herded.run.selection.method_choice, "DEFAULT_EXACT_MEMORY_BYTES", 2.0**10
     )  # too little for an elimination
     monkeypatch.setattr(
         herded.run.selection.plan, "ladder", pressing(herded.run.selection.plan.ladder)
@@ -216,7 +216,7 @@ def test_the_better_of_two_searches(monkeypatch):
 
 
 def test_rounds_of_annealing(monkeypatch):
-    monkeypatch.setattr(herded.run.selection.method_choice, "ROOM", 2.0**10)
+    monkeypatch.setattr(herded.run.selection.method_choice, "DEFAULT_EXACT_MEMORY_BYTES", 2.0**10)
     options = {"keep": [hd.BestState()], "seconds": 1000}
     error = caught_from(hd.infer, LARGE, callback=stop_after(10), **options)
     assert error.result.best.state.shape == (8, 8) and flags_of(error.result) == ["warning"]

@@ -9,7 +9,7 @@ import pytest
 
 import herded as hd
 import herded.run.diagnostics.start_check
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.system import lazy_imports
 from herded.system.compilation import jit
 from herded.system.interrupts import held_interrupts
@@ -67,7 +67,7 @@ def test_a_second_signal_comes_at_once(monkeypatch):
 
 
 def test_within_a_run_the_run_decides():
-    with interruptible() as stop:
+    with stop_event_on_interrupt() as stop:
         with held_interrupts():
             press()
             assert not stop.is_set()

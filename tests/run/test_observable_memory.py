@@ -57,7 +57,7 @@ def test_the_first_call_gets_two_members():
 
 
 def test_a_function_that_gives_much_is_refused_after_its_first_call(monkeypatch):
-    monkeypatch.setattr(execute, "run_all", None)  # not called
+    monkeypatch.setattr(execute, "run_until_done", None)  # not called
     seen = []
 
     def watched(states):

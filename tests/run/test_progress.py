@@ -14,9 +14,9 @@ import pytest
 import herded as hd
 import herded.run.progress
 import herded.run.sampler_run
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Progress
-from herded.run.sampler_run import BRIEF, SamplerRun
+from herded.run.sampler_run import BRIEF_RUN_UPDATES, SamplerRun
 from tests.support.commands import quick
 from tests.support.terminal import terminal
 from tests.support.timeouts import HANGS
@@ -25,9 +25,9 @@ MODEL = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
 
 PROGRAM = """
     import sys, numpy as np, herded as hd, herded.run.sampler_run
-    herded.run.sampler_run.BLOCK = 6000  # a thousand sweeps
+    herded.run.sampler_run.BLOCK_ENTRIES = 6000  # a thousand sweeps
     import herded.run.progress
-    herded.run.progress.PATIENCE = 1e-6  # a bar at once, if any, on any machine
+    herded.run.progress.BAR_DELAY_SECONDS = 1e-6  # a bar at once, if any, on any machine
     model = hd.chain_model(np.random.default_rng(0).normal(size=(6, 2)), np.eye(2))
     hd.infer(model, hd.Gibbs(), sweeps=20_000, progress=eval(sys.argv[1]))
 """
@@ -65,7 +65,7 @@ def test_no_bar_when_not_wanted():
 
 
 def test_short_runs_are_silent_and_quick(monkeypatch):
-    monkeypatch.setattr(herded.run.progress, "PATIENCE", 3600)
+    monkeypatch.setattr(herded.run.progress, "BAR_DELAY_SECONDS", 3600)
     bar = Progress(None, 10, "Gibbs")
     bar.watched = True
     bar.update(5)
@@ -75,7 +75,7 @@ def test_short_runs_are_silent_and_quick(monkeypatch):
 
 COMPILED = """
     import time, herded.run.progress, herded.system.compilation.jit
-    herded.run.progress.PATIENCE = 0.01
+    herded.run.progress.BAR_DELAY_SECONDS = 0.01
     bar = herded.run.progress.Progress(None, 2200, "Gibbs")
     bar.expect_compilers()
     time.sleep(0.1)
@@ -103,13 +103,13 @@ def test_the_bar_says_that_kernels_are_compiled_until_they_are():
 def test_brief_runs_look_for_no_compilers(monkeypatch):
     looked = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(herded.run.progress, "PATIENCE", 3600)
+    monkeypatch.setattr(herded.run.progress, "BAR_DELAY_SECONDS", 3600)
     monkeypatch.setattr(Progress, "expect_compilers", lambda bar: looked.append(bar))
-    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF // MODEL.n_variables)
+    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF_RUN_UPDATES // MODEL.n_variables)
     hd.infer(MODEL, hd.MeanField(), sweeps=9)
     assert not looked
-    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF // MODEL.n_variables + 1)
-    hd.infer(MODEL, hd.MeanField(), sweeps=BRIEF)
+    hd.infer(MODEL, hd.Gibbs(), sweeps=BRIEF_RUN_UPDATES // MODEL.n_variables + 1)
+    hd.infer(MODEL, hd.MeanField(), sweeps=BRIEF_RUN_UPDATES)
     assert len(looked) == 2
 
 
@@ -138,7 +138,7 @@ def press_in_block(monkeypatch, number):
             os.kill(os.getpid(), signal.SIGINT)
         return advance(*args)
 
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 6 * 100)  # a hundred sweeps
     monkeypatch.setattr(SamplerRun, "advance", pressed)
 
 
@@ -203,7 +203,7 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     # The first may compile, and a compiler may lose an exception: it is raised afterwards.
     assert seen[0] is not before and seen[1] is before
     monkeypatch.setattr(SamplerRun, "advance", pressed)
-    larger = BRIEF // model.n_variables + 1  # waits for its sweeps
+    larger = BRIEF_RUN_UPDATES // model.n_variables + 1  # waits for its sweeps
     with pytest.raises(KeyboardInterrupt) as caught:
         hd.infer(model, hd.Gibbs(), sweeps=larger)
     assert caught.value.result.sweeps == larger
@@ -232,7 +232,7 @@ def test_a_second_ctrl_c_raises_unless_it_is_the_same(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
 
     def press():
-        with interruptible() as stop:
+        with stop_event_on_interrupt() as stop:
             for moment in (10.0, 10.0, 10.9, 12.0):
                 clock[0] = moment
                 signal.raise_signal(signal.SIGINT)
@@ -267,7 +267,7 @@ def test_infer_in_another_thread(monkeypatch):
     def work():
         found.append(hd.infer(MODEL, hd.Gibbs(), sweeps=3_000, progress=None, callback=watch))
 
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 6 * 100)  # a hundred sweeps
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 6 * 100)  # a hundred sweeps
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(HANGS)

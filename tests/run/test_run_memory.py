@@ -83,7 +83,7 @@ def test_refused_before_anything_is_taken(case, monkeypatch):
     def taken(*_, **__):
         raise AssertionError("a state was made")
 
-    monkeypatch.setattr(execute, "first_states", taken)
+    monkeypatch.setattr(execute, "initial_states", taken)
     with pytest.raises(MemoryLimitError, match=message) as caught:
         hd.infer(model, method, max_memory="10M", **options)
     said = str(caught.value)
@@ -93,7 +93,7 @@ def test_refused_before_anything_is_taken(case, monkeypatch):
 
 def test_the_rows_of_the_issue(monkeypatch):
     """3.3 GB of samples under "100M": a limit that is held."""
-    monkeypatch.setattr(execute, "first_states", None)  # not called
+    monkeypatch.setattr(execute, "initial_states", None)  # not called
     with pytest.raises(
         MemoryLimitError,
         match=r"expected a run of at most 100\.0 MiB, but it needs 3\.\d GiB, of which samples "
@@ -103,7 +103,7 @@ def test_the_rows_of_the_issue(monkeypatch):
 
 
 def test_series_of_many_numbers_are_refused_when_their_shape_is_known(monkeypatch):
-    monkeypatch.setattr(execute, "run_all", None)  # not called
+    monkeypatch.setattr(execute, "run_until_done", None)  # not called
     keep = [hd.Observable(row)]
     with pytest.raises(MemoryLimitError, match="the series of observables take 24"):
         hd.infer(GRID, HERD, sweeps=10_000, keep=keep, max_memory="20M")
@@ -152,9 +152,9 @@ def test_the_estimate_covers_all_arrays(case, monkeypatch):
 
     def spy(run, *more):
         runs.append(run)
-        return build_result.sampled(run, *more)
+        return build_result.build_sampler_result(run, *more)
 
-    monkeypatch.setattr(execute, "sampled", spy)
+    monkeypatch.setattr(execute, "build_sampler_result", spy)
     options = {"sweeps": 50, **options}
     result = hd.infer(model, method, **options)
     held = bytes_held(runs[0], result)
@@ -298,7 +298,8 @@ def test_a_run_is_resumed_within_the_limit_that_it_began_with(case, part, tmp_pa
 def test_the_plan_of_a_resumed_run_reads_no_samples(tmp_path, monkeypatch):
     path = tmp_path / "run.ckpt"
     hd.infer(GRID, hd.Gibbs(), sweeps=100, keep=[hd.Samples()], checkpoint=path)
-    monkeypatch.setattr("herded.run.checkpoints.checkpoint_file.read", None)  # not called
+    # not called
+    monkeypatch.setattr("herded.run.checkpoints.checkpoint_file.read_checkpoint", None)
     begun = read_begun(path)
     assert (begun.done, begun.chains) == (100, 1)
 
@@ -308,9 +309,9 @@ def test_a_checkpoint_with_more_samples_than_the_run_has_is_refused(tmp_path):
 
     path, keep = tmp_path / "run.ckpt", [hd.Samples()]
     hd.infer(GRID, hd.Gibbs(), sweeps=20, keep=keep, checkpoint=path)
-    header, arrays = checkpoint_file.read(path)
+    header, arrays = checkpoint_file.read_checkpoint(path)
     name = "0/Samples/samples"
     arrays[name] = np.concatenate([arrays[name]] * 3)
-    checkpoint_file.write(path, header, arrays)
+    checkpoint_file.write_checkpoint(path, header, arrays)
     with pytest.raises(hd.CheckpointError, match="broken in samples"):
         hd.infer(GRID, hd.Gibbs(), sweeps=30, keep=keep, checkpoint=path)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.interrupts import interrupted_together, interruptible
+from herded.run.interrupts import stop_all_runs_on_interrupt, stop_event_on_interrupt
 from herded.run.run_loop import BlockDropped
 from herded.run.sampler_run import SamplerRun
 from tests.run.interrupts import (  # noqa: F401
@@ -77,7 +77,7 @@ def test_a_run_in_an_event_loop():
 
 
 def test_the_first_signal_after_a_callback_is_not_a_second_one():
-    with interruptible() as stop:
+    with stop_event_on_interrupt() as stop:
         stop.set()  # as `run_all` does for a callback
         press()  # within a second of nothing: it is not raised
 
@@ -87,7 +87,7 @@ def test_a_second_signal_ends_work_of_many_runs_at_once(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
 
     def work():
-        with interrupted_together():
+        with stop_all_runs_on_interrupt():
             press()
             clock[0] += 2.0
             came.append(1)

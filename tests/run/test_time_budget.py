@@ -14,8 +14,12 @@ import herded as hd
 import herded.run.run_loop
 import herded.run.sampler_run
 from herded.run.execute import run_method
-from herded.run.interrupts import interrupted_afterwards, interrupted_together, interruptible
-from herded.run.run_loop import LONGEST, run_all
+from herded.run.interrupts import (
+    defer_interrupt,
+    stop_all_runs_on_interrupt,
+    stop_event_on_interrupt,
+)
+from herded.run.run_loop import MAX_TIMED_BLOCK_SECONDS, run_until_done
 
 RNG = np.random.default_rng(3)
 MODEL = hd.chain_model(RNG.normal(size=(6, 3)), RNG.normal(size=(3, 3)))
@@ -57,7 +61,10 @@ def test_a_run_ends_with_the_clock(monkeypatch, per_sweep, expected):
     assert abs(result.sweeps - expected) <= 1
     assert result.provenance["seconds"] == pytest.approx(result.sweeps * per_sweep)
     assert not result.provenance["interrupted"]
-    assert all(sweeps == 1 or sweeps * per_sweep <= LONGEST + 1e-9 for sweeps in clock.blocks)
+    assert all(
+        sweeps == 1 or sweeps * per_sweep <= MAX_TIMED_BLOCK_SECONDS + 1e-9
+        for sweeps in clock.blocks
+    )
     same = hd.infer(MODEL, hd.Gibbs(), sweeps=result.sweeps)
     assert (result.marginals == same.marginals).all()
 
@@ -151,7 +158,7 @@ def test_pace_of_a_block_that_took_no_time(monkeypatch):
         return most
 
     run.advance = advance
-    run_all(run, interruptible(), seconds=10)
+    run_until_done(run, stop_event_on_interrupt(), seconds=10)
     assert asked == [1, 1000, 1] and run.seconds == 10 and run.interrupted is False
 
 
@@ -166,7 +173,7 @@ def test_blocks_grow_with_what_workers_can_do():
         return most
 
     run.advance, run.is_finished = advance, lambda: len(asked) == 4
-    run_all(run, interruptible())
+    run_until_done(run, stop_event_on_interrupt())
     assert asked == [1, 8, 64, 512]
 
 
@@ -183,7 +190,7 @@ def test_blocks_are_short_where_sweeps_are_slow(monkeypatch, least, expected):
         return most
 
     run.advance, run.is_finished = advance, lambda: len(asked) == 3
-    run_all(run, interruptible())
+    run_until_done(run, stop_event_on_interrupt())
     assert asked == expected
 
 
@@ -191,7 +198,7 @@ def test_blocks_are_short_where_sweeps_are_slow(monkeypatch, least, expected):
 
 
 def test_a_callback_sees_every_block(monkeypatch):
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 600)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 600)
     seen = []
 
     def callback(snapshot):
@@ -270,7 +277,7 @@ def test_sigterm_ends_all_runs_together():
     ended = []
 
     def runs():
-        with interrupted_together():
+        with stop_all_runs_on_interrupt():
             for _ in range(2):
                 hd.infer(
                     MODEL,
@@ -298,10 +305,10 @@ def test_sigterm_is_left_alone_where_the_program_leaves_it():
 
 def test_one_interruptible_within_another_shares_its_event():
     before = signal.getsignal(signal.SIGINT)
-    with interruptible() as outer:
+    with stop_event_on_interrupt() as outer:
         os.kill(os.getpid(), signal.SIGINT)
         assert outer.wait(5)
-        with interruptible() as inner:
+        with stop_event_on_interrupt() as inner:
             assert inner is outer
         result = run_method(MODEL, hd.Gibbs(), sweeps=5)
         assert result.sweeps == 0 and result.provenance["interrupted"] and not result.kept
@@ -313,7 +320,7 @@ def test_ctrl_c_may_wait_for_the_end_of_a_block():
     done = []
 
     def work():
-        with interrupted_afterwards():
+        with defer_interrupt():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.01)
             done.append(1)

@@ -6,12 +6,12 @@ import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.errors import LONGEST, shortened
+from herded.errors import MAX_MESSAGE_CHARS, shortened
 
 
 def test_a_message_keeps_its_beginning_and_what_to_do():
     short = shortened("expected " + "x" * 10**6 + ": give another")
-    assert len(short) < LONGEST + 10
+    assert len(short) < MAX_MESSAGE_CHARS + 10
     assert short.startswith("expected xx") and short.endswith("xx: give another")
     assert shortened("expected this, got that") == "expected this, got that"
 
@@ -27,7 +27,7 @@ def test_no_error_echoes_what_it_was_given():
     ):
         with pytest.raises(hd.HerdedError) as caught:
             mistake()
-        assert len(str(caught.value)) < LONGEST + 10
+        assert len(str(caught.value)) < MAX_MESSAGE_CHARS + 10
 
 
 def test_errors_travel_between_processes():
@@ -38,4 +38,4 @@ def test_errors_travel_between_processes():
 def test_the_command_line_quotes_no_more(capsys):
     with pytest.raises(SystemExit):
         main(["infer", "model.uai", "--sweeps", "9" * 10**5 + "x"])
-    assert len(capsys.readouterr().err) < 2 * LONGEST
+    assert len(capsys.readouterr().err) < 2 * MAX_MESSAGE_CHARS

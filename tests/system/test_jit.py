@@ -19,7 +19,7 @@ import pytest
 import herded
 import herded.system.compilation.jit as JIT  # noqa: N812
 from herded.system.compilation.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 from tests.support.ast_utils import statements
 from tests.support.warm_processes import NUMBA, Nursery
@@ -78,7 +78,7 @@ def python(program, **more):
 
 
 def test_an_edit_and_a_processor_are_seen(nursery, package):
-    """Numba by itself would go on with the old `draw`, which lies in another file.
+    """Numba by itself would go on with the old `random_bits`, which lies in another file.
 
     It keeps apart what it has compiled for different processors.
     """
@@ -280,7 +280,7 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, nursery, tmp_p
         [
             "import numpy as np, sys",
             "from herded.draws.herded_weights import start_all_scalar",
-            "from herded.system.numerics.counter_rng import draw",
+            "from herded.system.numerics.counter_rng import random_bits",
             "w = np.zeros(1, np.uint32)",
             *(calls if inner_first else reversed(calls)),
             "print(w[0], sum(draw.dispatcher.stats.cache_hits.values()))",
@@ -311,9 +311,9 @@ def test_numba_is_imported_when_a_kernel_is_called():
         import numpy as np
         import herded.run.infer, herded.ner.recogniser
         from herded.system.compilation.jit import is_compiling
-        from herded.system.numerics.counter_rng import draw
+        from herded.system.numerics.counter_rng import random_bits
         print("numba" in sys.modules, is_compiling())
-        draw(np.uint64(1), np.uint64(2))
+        random_bits(np.uint64(1), np.uint64(2))
         print("numba" in sys.modules, "scipy.linalg" in sys.modules)
     """
     assert python(program) == ["False", "False", "True", "False"]
@@ -324,8 +324,8 @@ def test_kernels_of_others_multiply_matrices_as_ever(nursery):
     program = """
 import numba
 import numpy as np
-from herded.system.numerics.counter_rng import draw
-draw(np.uint64(1), np.uint64(2))
+from herded.system.numerics.counter_rng import random_bits
+random_bits(np.uint64(1), np.uint64(2))
 print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
 """
     assert nursery.run(program) == "5.0\n"
@@ -333,7 +333,18 @@ print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
 
 @pytest.mark.skipif(JIT.DISABLED, reason="kernels are plain functions")
 def test_a_kernel_is_a_function_with_a_name():
-    assert JIT.Kernel is type(draw) and draw.__name__ == "draw" and "random bits" in draw.__doc__
-    assert pickle.loads(pickle.dumps(draw)) is draw and copy.deepcopy(draw) is draw
-    assert list(inspect.signature(draw).parameters) == ["key", "counter"]
-    assert draw.py_func(np.uint64(0), np.uint64(0)) == draw(np.uint64(0), np.uint64(0)) == 0
+    assert (
+        JIT.Kernel is type(random_bits)
+        and random_bits.__name__ == "draw"
+        and "random bits" in random_bits.__doc__
+    )
+    assert (
+        pickle.loads(pickle.dumps(random_bits)) is random_bits
+        and copy.deepcopy(random_bits) is random_bits
+    )
+    assert list(inspect.signature(random_bits).parameters) == ["key", "counter"]
+    assert (
+        random_bits.py_func(np.uint64(0), np.uint64(0))
+        == random_bits(np.uint64(0), np.uint64(0))
+        == 0
+    )

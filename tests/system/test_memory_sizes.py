@@ -7,8 +7,8 @@ import pytest
 
 import herded as hd
 from herded.cli.commands.infer_arguments import size
-from herded.methods.default_weights import suited_weights
-from herded.system.memory_limits import bytes_of, limit
+from herded.methods.default_weights import default_weights
+from herded.system.memory_limits import bytes_of, memory_limit
 
 SIZES = {
     "1": 1,
@@ -54,14 +54,14 @@ GRID = hd.ising_grid(np.zeros((4, 4)), 0.5)
 
 @pytest.mark.parametrize(("text", "expected"), SIZES.items())
 def test_sizes(text, expected):
-    assert bytes_of(text) == limit(text) == size(text) == expected
+    assert bytes_of(text) == memory_limit(text) == size(text) == expected
 
 
 @pytest.mark.parametrize("text", NO_SIZES)
 def test_what_is_no_size(text):
     assert bytes_of(text) is None
     with pytest.raises(hd.MethodError, match=r'expected max_memory= .*"500M" or "2G", got '):
-        limit(text)
+        memory_limit(text)
     with pytest.raises(argparse.ArgumentTypeError, match="expected a number of bytes"):
         size(text)
 
@@ -87,8 +87,8 @@ def test_a_size_is_held():
 
 
 def test_a_size_of_weights_that_suit():
-    assert suited_weights(CHAIN, max_memory="1M").weights == "blanket"
-    assert suited_weights(CHAIN, max_memory="64").weights == "pooled"
+    assert default_weights(CHAIN, max_memory="1M").weights == "blanket"
+    assert default_weights(CHAIN, max_memory="64").weights == "pooled"
 
 
 def test_readers_take_a_size(tmp_path):

@@ -68,4 +68,4 @@ def test_kernels_once_numba_is_there(monkeypatch):
     assert exp_array([0.0]) == 1.0
     monkeypatch.setattr(JIT, "_steps", 0)
     JIT._numba()
-    assert JIT.affordable(_exp_each, 1) is _exp_each
+    assert JIT.plain_python_if_short(_exp_each, 1) is _exp_each

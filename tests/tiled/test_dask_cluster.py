@@ -111,14 +111,14 @@ def test_tiles_and_a_dead_worker(client, tmp_path, saved, monkeypatch):
                 killed.append(pids[-1])
                 os.kill(pids[-1], signal.SIGKILL)  # its nanny will start another
 
-    class Crew(dask_cluster.Crew):
+    class Crew(dask_cluster.ActorGroup):
         def __init__(self, *arguments):
             crews.append(self)
             super().__init__(*arguments)
 
     crews = []
     monkeypatch.setattr(tiled, "Progress", Bar)
-    monkeypatch.setattr(dask_cluster, "Crew", Crew)
+    monkeypatch.setattr(dask_cluster, "ActorGroup", Crew)
     result = hd.infer_tiled(
         stored,
         SHARED,

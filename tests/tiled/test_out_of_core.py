@@ -10,7 +10,7 @@ import pytest
 import herded as hd
 from herded.tiled import infer_tiled as tiled
 from herded.tiled import out_of_core
-from herded.tiled.tile import Work
+from herded.tiled.tile import TileJob
 from herded.tiled.tiling import Tiling
 from tests.support.example_budget import ALL
 from tests.support.timeouts import HANGS
@@ -140,7 +140,7 @@ def test_memory_decides_how_deep_a_pass_is(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tiled, "run_pass", spy)
     stored = lattice(120, 100)
-    band = 4 * 100 * Work(stored, SHARED, 0, False).site_bytes
+    band = 4 * 100 * TileJob(stored, SHARED, 0, False).site_bytes
     for deep in (1, 3):
         depths.clear()
         max_memory = band * out_of_core.bands_in_memory(deep, 30)
@@ -164,7 +164,7 @@ def test_a_wave_holds_no_more_bands_than_were_counted(periodic, depth):
     bands = 40
     stored = lattice(2 * bands, 4, periodic=periodic)
     tiling = Tiling(stored.shape, (2, 4), periodic)
-    wave = out_of_core._Wave(Work(stored, SHARED, 0, False), tiling, 0, 2 * depth, None)
+    wave = out_of_core._Wave(TileJob(stored, SHARED, 0, False), tiling, 0, 2 * depth, None)
     held, ended = [], 0
     for step in range(-out_of_core.AHEAD, wave.last + 2):
         for function, *arguments in wave.jobs(step):
@@ -180,7 +180,7 @@ def test_a_wave_holds_no_more_bands_than_were_counted(periodic, depth):
 def test_bands_are_as_small_as_memory_asks(tmp_path, rows):
     """Room for the whole lattice, for bands of a deep pass, or for two rows each in the least."""
     stored = lattice(130, 60)
-    row = 60 * Work(stored, SHARED, 0, False).site_bytes
+    row = 60 * TileJob(stored, SHARED, 0, False).site_bytes
     max_memory = row * min(130, rows * out_of_core.bands_in_memory(1, 130))
     result = hd.infer_tiled(stored, SHARED, out=tmp_path / "m.npy", sweeps=3, max_memory=max_memory)
     assert np.array_equal(result.marginals, whole(stored, SHARED, 3))

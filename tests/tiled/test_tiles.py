@@ -11,7 +11,7 @@ import herded as hd
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
 from herded.tiled.dask_cluster import TileHost
-from herded.tiled.tile import OPPOSITE, Place, Tile, Work
+from herded.tiled.tile import OPPOSITE, Tile, TileJob, TilePosition
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 from tests.conformance.twins.samplers.grid import naive_lattice
@@ -39,7 +39,7 @@ def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, seed, hosts, c
     uniform = weights == "shared" or min(shape) < 2
     stored = lattice(*shape, seed=seed % 1000, uniform=uniform, clamped=clamped, periodic=periodic)
     method = hd.HerdedGibbs(weights=weights, phases=phases, seed=seed)
-    work = Work(stored, method, 0, True)
+    work = TileJob(stored, method, 0, True)
     tiling = Tiling(shape, (2 * tile[0], 2 * tile[1]), periodic)
     count = len(tiling.places)
     shares = [list(range(count))[k::hosts] for k in range(min(hosts, count))]
@@ -69,14 +69,17 @@ def test_tiles_follow_the_slow_twin(shape, tile, weights, phases, seed, hosts, c
 def _frequencies(tile):
     """The same tile, seen by one who asks for counts."""
     other = Tile.__new__(Tile)
-    other.__dict__ = {**tile.__dict__, "work": Work(tile.work.lattice, tile.work.method, 0, False)}
+    other.__dict__ = {
+        **tile.__dict__,
+        "work": TileJob(tile.work.lattice, tile.work.method, 0, False),
+    }
     return other
 
 
 def test_a_tile_sees_only_what_it_is_shown():
     """The border is the neighbours' edges: without them another state comes out."""
-    work = Work(lattice(8, 8), SHARED, 0, False)
-    tiles = [Tile(work, Place(0, 0, 4, 8)) for _ in range(2)]
+    work = TileJob(lattice(8, 8), SHARED, 0, False)
+    tiles = [Tile(work, TilePosition(0, 0, 4, 8)) for _ in range(2)]
     tiles[1].see(1, {"down": 1 - tiles[1].x[1, -1, 1:-1]})
     for tile in tiles:
         tile.half_sweep(0)

@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 from herded.tiled import dask_cluster
 from herded.tiled.dask_cluster import TileHost
-from herded.tiled.tile import Work
+from herded.tiled.tile import TileJob
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
 from tests.tiled.lattice_tiles import SHARED, lattice, whole
@@ -133,7 +133,7 @@ def test_workers_with_too_little_memory(tmp_path):
 
 
 def test_what_a_host_refuses(tmp_path):
-    work, tiling = Work(lattice(4, 4), SHARED, 0, False), Tiling((4, 4), (4, 4))
+    work, tiling = TileJob(lattice(4, 4), SHARED, 0, False), Tiling((4, 4), (4, 4))
     with pytest.raises(hd.WorkerError, match=r"expected herded 0\.0\.0 on every worker"):
         TileHost("0.0.0", work, tiling, [0], None, 1)
     with pytest.raises(hd.WorkerError, match="expected every worker to see the folder"):

@@ -15,7 +15,7 @@ from herded.vision.noise.bounds import (
     lone_pixels,
 )
 from herded.vision.noise.initial_guesses import value_step
-from herded.vision.noise.models import Gauss
+from herded.vision.noise.models import GaussianNoise
 from herded.vision.noise.scatter import is_random_scatter
 
 SIDE = 64
@@ -83,14 +83,16 @@ def test_levels_stay_within_the_range(seed):
 
 
 def test_the_fit_keeps_levels_within_the_range():
-    noise = Gauss((0.1, 0.9), 0.3, 0.0, 1.0, range_=(0.0, 1.0))
+    noise = GaussianNoise((0.1, 0.9), 0.3, 0.0, 1.0, range_=(0.0, 1.0))
     assert noise.at(-9.5, 10.0, 0.3).levels == (0.0, 1.0)
     assert noise.at(-9.5, -9.0, 0.3) is noise
-    assert Gauss((0.1, 0.9), 0.3).at(-9.5, 10.0, 0.3).levels == (-9.5, 10.0)
+    assert GaussianNoise((0.1, 0.9), 0.3).at(-9.5, 10.0, 0.3).levels == (-9.5, 10.0)
 
 
 def test_usual_levels_are_not_believed_outside_the_range():
-    pairs = [noise.levels for noise in Gauss((-0.2, 0.9), 0.3, 0.0, range_=(0.0, 1.0)).usual()]
+    pairs = [
+        noise.levels for noise in GaussianNoise((-0.2, 0.9), 0.3, 0.0, range_=(0.0, 1.0)).usual()
+    ]
     assert pairs == [(0.0, 1.0)]
 
 

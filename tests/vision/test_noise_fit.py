@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.vision.level_sets import Grey, grey_levels, is_salted, odd_ends, posterior_mean
+from herded.vision.level_sets import GreyFit, grey_levels, is_salted, odd_ends, posterior_mean
 from herded.vision.noise import two_level_fit
 from herded.vision.noise.initial_guesses import flip_rate, local_mean, local_median, local_sigma
 from herded.vision.noise.leave_one_out import neighbour_shares, predictions
-from herded.vision.noise.models import Flip, Gauss, ends
+from herded.vision.noise.models import FlipNoise, GaussianNoise, ends
 from herded.vision.noise.normal_distribution import hazard, log_below, log_odds_above
 
 RNG = np.random.default_rng
@@ -32,13 +32,13 @@ def test_the_normal_distribution(x):
 
 def test_what_a_pixel_says_is_a_probability():
     """Densities inside the range and masses at its ends add up to one."""
-    noise = Gauss((0.2, 0.9), 0.3, 0.0, 1.0)
+    noise = GaussianNoise((0.2, 0.9), 0.3, 0.0, 1.0)
     inside = np.linspace(0, 1, 2002)[1:-1]
     grid = np.concatenate([[0.0], inside, [1.0]])[None]
     p = np.exp(noise.log_likelihoods(grid))[:, 0]
     total = p[:, 0] + p[:, -1] + p[:, 1:-1].sum(axis=1) * (inside[1] - inside[0])
     assert total == pytest.approx([1, 1], abs=1e-3)
-    flips = np.exp(Flip((3.0, 5.0), 0.1).log_likelihoods(np.array([[3.0, 5.0]])))
+    flips = np.exp(FlipNoise((3.0, 5.0), 0.1).log_likelihoods(np.array([[3.0, 5.0]])))
     assert flips[:, 0] == pytest.approx(np.array([[0.9, 0.1], [0.1, 0.9]]))
 
 
@@ -47,11 +47,11 @@ def test_a_fit_with_the_truth_in_hand_finds_the_noise(cut):
     bright = RNG(0).random((200, 200)) < 0.2
     noisy = np.where(bright, 1.1, 0.1) + 0.4 * RNG(1).normal(size=bright.shape)
     noisy = np.clip(noisy, 0, 1) if cut else noisy
-    noise = Gauss((0.0, 0.5), 0.2, *ends(noisy))
+    noise = GaussianNoise((0.0, 0.5), 0.2, *ends(noisy))
     for _ in range(5):
         noise = noise.fitted(noisy, bright.astype(float))
     assert noise.parameters == pytest.approx((0.1, 1.1, 0.4), abs=0.02)
-    known = Gauss((0.1, 1.1), 0.4, *ends(noisy), levels_known=True)
+    known = GaussianNoise((0.1, 1.1), 0.4, *ends(noisy), levels_known=True)
     assert known.fitted(noisy, bright.astype(float)).levels == (0.1, 1.1)
 
 
@@ -99,7 +99,7 @@ def test_large_pictures_are_fitted_on_bands_from_all_over():
     tall = np.arange(2000)[:, None] * np.ones((1, 300))
     for picture in (tall, tall.T):
         part = two_level_fit.enough(picture)
-        assert part.size <= two_level_fit.ENOUGH and part.shape[1] == 300
+        assert part.size <= two_level_fit.MAX_FIT_PIXELS and part.shape[1] == 300
         assert part.min() < 500 and part.max() > 1500
     assert two_level_fit.enough(tall[:50]) is not None and two_level_fit.enough(
         tall[:50]
@@ -135,7 +135,7 @@ def test_without_a_coupling_level_sets_add_up_to_the_picture():
         return hd.infer(model, hd.Exact())
 
     for sigma in (0.001, 0.1):
-        picture = Grey(noisy, np.linspace(-0.5, 1.5, 41), sigma)
+        picture = GreyFit(noisy, np.linspace(-0.5, 1.5, 41), sigma)
         found, slope = posterior_mean(picture, 0.0, run)
         assert found == pytest.approx(noisy, abs=0.005) and slope == pytest.approx(1, abs=0.05)
     assert len(grey_levels(0, 1, 0.05)) == 26 and len(grey_levels(0, 1, 0.0)) == 64

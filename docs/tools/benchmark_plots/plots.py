@@ -5,19 +5,27 @@ from textwrap import wrap
 from typing import Any
 
 from docs.tools.benchmark_plots.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    subplots,
+    svg,
+    with_plot_style,
+)
 
 WIDTH = 5.4  # inches, of all pictures
 BESIDE = ("Ising 512x512", "10,000 spins, degree 6", "Potts 128x128, K = 8")
 GROWTH = ("sites", "degree", "states")
-MET = {"yes": OTHERS[0], "no": HERDED}
+MET = {"yes": OTHER_COLOURS[0], "no": HERDED_COLOUR}
 Tables = list[list[Row]]
 
 
 def _colour(name: str) -> str:
     if name.startswith(("herded,", "herded: herded")):
-        return HERDED
-    return GIBBS if "Gibbs" in name else OTHERS[0]
+        return HERDED_COLOUR
+    return GIBBS_COLOUR if "Gibbs" in name else OTHER_COLOURS[0]
 
 
 def _bars(axis: Any, board: list[tuple[str, float]], unit: str) -> None:
@@ -57,8 +65,8 @@ def speed(found: Tables) -> Any:
     rows = [row for row in found[0] if row["ours"].endswith("ns")]
     figure, axis = subplots(1, 1, width=WIDTH, height=3)
     bars: list[tuple[str, str, Any]] = [
-        ("ours", "a herd of 64", HERDED),
-        ("peer", "by hand", GIBBS),
+        ("ours", "a herd of 64", HERDED_COLOUR),
+        ("peer", "by hand", GIBBS_COLOUR),
     ]
     for offset, (column, label, colour) in zip((0.2, -0.2), bars, strict=True):
         times = [number(row[column]) for row in rows]
@@ -83,7 +91,7 @@ def growth(found: Tables) -> Any:
             if column.endswith(("blanket", "raster", "flips")):
                 continue  # the better of two is drawn
             times = [number(row[column]) for row in rows]
-            colour = HERDED if herded else GIBBS
+            colour = HERDED_COLOUR if herded else GIBBS_COLOUR
             axis.loglog(
                 sizes, times, "o-", ms=3, color=colour, label="herded" * herded or "by hand"
             )
@@ -98,7 +106,11 @@ def accuracy(found: Tables) -> Any:
     [rows] = found
     figure, axes = subplots(1, 2, width=WIDTH, height=2.9)
     reaches = list(dict.fromkeys(row["J, h uniform on"] for row in rows))
-    colours = {"Gibbs": GIBBS, "herded, blanket": HERDED, "herded, pooled": SHARED}
+    colours = {
+        "Gibbs": GIBBS_COLOUR,
+        "herded, blanket": HERDED_COLOUR,
+        "herded, pooled": SHARED_COLOUR,
+    }
     for axis, uniform in zip(axes, reaches, strict=True):
         for row in rows:
             if row["J, h uniform on"] == uniform and row["method"] in colours:
@@ -115,8 +127,8 @@ def complete(found: Tables) -> Any:
     figure, axis = subplots(1, 1, width=WIDTH, height=2.8)
     names = [f"{row['nodes']} nodes, {row['J, h uniform on']}" for row in rows]
     for column, label, colour in (
-        ("herded d_v", "herded Gibbs", HERDED),
-        ("Gibbs d_v", "Gibbs", GIBBS),
+        ("herded d_v", "herded Gibbs", HERDED_COLOUR),
+        ("Gibbs d_v", "Gibbs", GIBBS_COLOUR),
     ):
         axis.semilogx([number(row[column]) for row in rows], names, "o", color=colour, label=label)
     axis.set(xlabel="total variation from the truth after a million sweeps")
@@ -129,8 +141,8 @@ def weights(found: Tables) -> Any:
     figure, axis = subplots(1, 1, width=WIDTH, height=3.4)
     rows = sorted(rows, key=lambda row: -number(row["ratio"]))
     names = [row["model"] for row in rows]
-    axis.plot([number(row["ratio"]) for row in rows], names, "o", color=HERDED)
-    axis.axvline(1, color=GIBBS)
+    axis.plot([number(row["ratio"]) for row in rows], names, "o", color=HERDED_COLOUR)
+    axis.axvline(1, color=GIBBS_COLOUR)
     axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.1))
     return figure
 
@@ -168,7 +180,7 @@ def cuts(found: Tables) -> Any:
     rows = found[0]
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     figure, axes = subplots(2, 2, width=WIDTH, height=4.4)
-    solvers = (("HerdedSampler", "", HERDED), ("dwave-samplers", "1", GIBBS))
+    solvers = (("HerdedSampler", "", HERDED_COLOUR), ("dwave-samplers", "1", GIBBS_COLOUR))
     for axis, graph in zip(axes.flat, graphs, strict=True):
         mine = [row for row in rows if row["graph"] == graph]
         top = max(number(row[f"best{k}"]) for row in mine for k in ("", "1", "2"))
@@ -187,7 +199,11 @@ def orders(found: Tables) -> Any:
     rows = found[1]
     figure, axis = subplots(1, 1, width=WIDTH, height=3.8)
     names = [f"{row['model']}, J, h = {row['J, h']}, {row['members']} members" for row in rows]
-    for order, colour in (("shuffled", GIBBS), ("sorted", SHARED), ("two phases", HERDED)):
+    for order, colour in (
+        ("shuffled", GIBBS_COLOUR),
+        ("sorted", SHARED_COLOUR),
+        ("two phases", HERDED_COLOUR),
+    ):
         ratios = [number(row[f"{order}: energy"]) for row in rows]
         axis.plot(ratios, names, "o", color=colour, label=order)
     axis.axvline(1, color="#1d2127", linewidth=1)
@@ -200,10 +216,12 @@ def orders(found: Tables) -> Any:
 def methods(found: Tables) -> Any:
     _, *both = found
     figure, axis = subplots(1, 1, width=WIDTH, height=3.2)
-    for rows, label, colour in zip(both, ("10,000", "100,000"), (SHARED, HERDED), strict=True):
+    for rows, label, colour in zip(
+        both, ("10,000", "100,000"), (SHARED_COLOUR, HERDED_COLOUR), strict=True
+    ):
         ratios, names = [number(row["ratio"]) for row in rows], [row[""] for row in rows]
         axis.plot(ratios, names, "o", color=colour, label=f"{label} updates")
-    axis.axvline(1, color=GIBBS)
+    axis.axvline(1, color=GIBBS_COLOUR)
     axis.invert_yaxis()
     axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.15))
     _below(figure, axis)
@@ -234,7 +252,7 @@ def data(name: str) -> Tables:
     return [rows for heading in headings for rows in tables(text, heading)]
 
 
-@in_style
+@with_plot_style
 def drawn(name: str) -> str:
     """The picture as SVG."""
     return svg(PLOTS[name][2](data(name)))

@@ -7,33 +7,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from herded.errors import MethodError, WorkerError, missing
-from herded.system.argument_checks import is_whole
+from herded.errors import MethodError, WorkerError, missing_extra_error
+from herded.system.argument_checks import is_whole_number
 from herded.version import __version__
 
 ANSWER = 10.0  # seconds that a scheduler has to answer
 ARRIVAL = 60.0  # seconds that workers have to arrive
 
 
-def described(engine: str | None, workers: int | None) -> str:
+def describe_executor(engine: str | None, workers: int | None) -> str:
     """For people; empty where work stays in this process."""
     if engine is not None:
         return f"{engine}, at least {workers} workers" if workers else engine
     return f"{workers} process{'es' if workers > 1 else ''}" if workers else ""
 
 
-def check(engine: str | None, workers: int | None) -> None:
+def check_executor_options(engine: str | None, workers: int | None) -> None:
     """Raise what makes no sense before any work is done."""
     if engine is not None and not re.fullmatch(r"dask://[^/\s]+:\d+", engine):
         raise MethodError(f"expected --engine dask://HOST:PORT, got {engine!r}")
-    if workers is not None and not is_whole(workers, 1):
+    if workers is not None and not is_whole_number(workers, 1):
         raise MethodError(f"expected --workers of 1 or more, got {workers!r}")
 
 
 @contextmanager
 def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
     """An executor for the time of the block, or None where work stays in this process."""
-    check(engine, workers)
+    check_executor_options(engine, workers)
     if engine is not None:
         with _no_logging():
             client = _connect(engine, workers or 1)
@@ -76,7 +76,7 @@ def _connect(engine: str, workers: int) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        raise missing("Dask", f"--engine {engine}", "scale") from error
+        raise missing_extra_error("Dask", f"--engine {engine}", "scale") from error
     try:
         client = Client(engine.replace("dask://", "tcp://"), timeout=ANSWER)
     except (OSError, TimeoutError) as error:

@@ -30,7 +30,7 @@ from herded.errors import (
     MemoryLimitError,
     shortened,
 )
-from herded.run.interrupts import interrupted_afterwards
+from herded.run.interrupts import defer_interrupt
 from herded.system.suggestions import did_you_mean
 from herded.version import __version__
 
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     with Signals() as signals:
         try:
-            with interrupted_afterwards():
+            with defer_interrupt():
                 module = importlib.import_module(f"herded.cli.commands.{options.command}")
             code = int(getattr(module, options.command)(options))
             sys.stdout.flush()

@@ -5,19 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from herded.cli.terminal_output import STANDARD, safe
+from herded.cli.terminal_output import STANDARD, printable
 from herded.errors import FileError, ModelError
 from herded.io.model_files import read_model
 from herded.io.uai_evidence import read_evidences
 from herded.models import summary
-from herded.models.factor_graph import as_graph
-from herded.models.naming import index_of, state_index
+from herded.models.factor_graph import to_factor_graph
+from herded.models.naming import state_index, variable_index
 from herded.models.protocol import Model
 
 STANDARD_INPUT = "/dev/stdin"
 
 
-def read(options: argparse.Namespace) -> Model:
+def read_model_and_evidence(options: argparse.Namespace) -> Model:
     """MODEL with --evidence and --given."""
     path = STANDARD_INPUT if options.model == STANDARD else options.model
     model = read_model(path, max_memory=options.max_memory)
@@ -48,7 +48,7 @@ def _pairs(model: Model, given: list[str]) -> dict[Any, Any]:
     for text in given:
         name, state = _split(model, text)
         named = model.names is not None and name in model.names
-        i = index_of(model, int(name) if not named and name.isdecimal() else name)
+        i = variable_index(model, int(name) if not named and name.isdecimal() else name)
         known = model.state_names and state in model.state_names[i]
         value = state_index(
             model, i, name, int(state) if not known and state.isdecimal() else state
@@ -76,14 +76,14 @@ def _split(model: Model, text: str) -> tuple[str, str]:
 
 def describe(options: argparse.Namespace, model: Model) -> str:
     """One line on a model."""
-    line = summary.in_a_line(model, as_graph(model).n_factors)
-    return f"{safe(options.model, 200)}: {line}"
+    line = summary.one_line_summary(model, to_factor_graph(model).n_factors)
+    return f"{printable(options.model, 200)}: {line}"
 
 
 def variable_name(model: Model, i: int) -> str:
     """As the file calls it, or its number, or its place in a picture."""
     if model.names:
-        return safe(model.names[i])
+        return printable(model.names[i])
     if len(model.shape) > 1:
         return ",".join(str(int(p)) for p in np.unravel_index(i, model.shape))
     return str(i)
@@ -91,4 +91,4 @@ def variable_name(model: Model, i: int) -> str:
 
 def state_name(model: Model, i: int, k: int) -> str:
     """As the file calls it, or its number."""
-    return safe(model.state_names[i][k]) if model.state_names else str(k)
+    return printable(model.state_names[i][k]) if model.state_names else str(k)

@@ -16,7 +16,7 @@ from herded.system.atomic_files import write_bytes
 from herded.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from herded.cli.report import Answered
+    from herded.cli.report import InferReport
 
 UAI = {"mar": ".MAR", "map": ".MPE", "pr": ".PR"}
 
@@ -33,7 +33,7 @@ def check_ending(path: str, task: str) -> None:
         )
 
 
-def write(path: str, task: str, model: Model, found: "Answered") -> None:
+def write_output(path: str, task: str, model: Model, found: "InferReport") -> None:
     """Write the answer."""
     is_csv = os.path.splitext(path)[1].lower() == ".csv"
     if task == "mar" and found.marginals is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.uai_results import read_marginals
-from herded.models.naming import called
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.recording.recorders import ErrorCurve
 
@@ -95,7 +95,7 @@ class Reference:
 
 def _named(model: Model, variables: np.ndarray) -> str:
     """Some of the variables, and how many more there are, with their verb."""
-    names = ", ".join(called(model, int(i)) for i in variables[:NAMED])
+    names = ", ".join(variable_text(model, int(i)) for i in variables[:NAMED])
     more = len(variables) - NAMED
     rest = f" and {more} {'other' if more == 1 else 'others'}" if more > 0 else ""
     one = len(variables) == 1

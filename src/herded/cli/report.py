@@ -11,14 +11,22 @@ import numpy as np
 from herded.cli import model_input
 from herded.cli.reference_errors import Errors, Reference
 from herded.cli.run_setup import Setup
-from herded.cli.terminal_output import after_infer, and_more, columns, count, facts, finite, safe
+from herded.cli.terminal_output import (
+    after_infer,
+    and_more,
+    columns,
+    count_text,
+    finite,
+    format_facts,
+    printable,
+)
 from herded.errors import MethodError
 from herded.models import naming
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import ALONE
-from herded.run.diagnostics.intervals import t_quantile
+from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
+from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.result import Result
-from herded.run.selection.escalation import Step
+from herded.run.selection.escalation import AttemptReport
 
 MOST_ROWS = 20
 MOST_LISTED = 4  # of a variable with more, the most probable
@@ -36,7 +44,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Answered:
+class InferReport:
     """An answer and all that is known of it."""
 
     model: Any
@@ -54,7 +62,7 @@ class Answered:
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
-    climb: tuple[Step, ...] = ()  # what was tried, where that was more than one method
+    climb: tuple[AttemptReport, ...] = ()  # what was tried, where that was more than one method
     log_z_interval: tuple[float, float] | None = None
 
     def as_text(self) -> str:
@@ -67,9 +75,9 @@ class Answered:
             lines = []
         before = [("time", self._time())]
         if len(self.climb) > 1:
-            before += [("tried", safe(str(step), 300)) for step in self.climb]
+            before += [("tried", printable(str(step), 300)) for step in self.climb]
             before.append(("answered", f"by {self.setup.choice.name}"))
-        text = [*facts(before), *lines, *facts(self._judged())]
+        text = [*format_facts(before), *lines, *format_facts(self._judged())]
         return "\n".join(text).rstrip()
 
     def _time(self) -> str:
@@ -91,8 +99,9 @@ class Answered:
                 (
                     "error",
                     f"95 % intervals: +- {reach.mean():.2g} on average, {reach.max():.2g} at most, "
-                    f"from the spread of {count(n, 'chain' if self.setup.herd == 1 else 'herd')} "
-                    f"({t_quantile(n):.3g} standard errors){self._bias()}",
+                    "from the spread of "
+                    f"{count_text(n, 'chain' if self.setup.herd == 1 else 'herd')} "
+                    f"({t_quantile_95(n):.3g} standard errors){self._bias()}",
                 )
             )
         elif self.marginals is not None and self.setup.samples:
@@ -106,10 +115,10 @@ class Answered:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        warnings = [text for text in self.warnings if text is not ALONE]  # as `UNKNOWN` says
-        named += [("warning", safe(text, len(text))) for text in warnings]
+        warnings = [text for text in self.warnings if text is not SINGLE_CHAIN]  # as `UNKNOWN` says
+        named += [("warning", printable(text, len(text))) for text in warnings]
         then = after_infer(self.options, self)
-        return named + ([("next", safe(then, len(then)))] if then else [])
+        return named + ([("next", printable(then, len(then)))] if then else [])
 
     def _log_z_margin(self) -> str:
         if self.log_z_interval is None:
@@ -197,14 +206,14 @@ class Answered:
         return [row[:k] for row, k in zip(table.tolist(), cards, strict=True)]
 
 
-def answered(
+def build_report(
     model: Model,
     setup: Setup,
     options: argparse.Namespace,
     result: Result,
     reference: Reference | None,
     shown: list[str],
-) -> Answered:
+) -> InferReport:
     """What the task asked for, taken from a result."""
     common: dict[str, Any] = {
         "sweeps": result.sweeps,
@@ -215,14 +224,16 @@ def answered(
     }
     if options.task == "pr":
         bridged = result.log_z_interval if setup.choice.name == "tempered" else None
-        return Answered(model, setup, options, log_z=result.log_z, log_z_interval=bridged, **common)
+        return InferReport(
+            model, setup, options, log_z=result.log_z, log_z_interval=bridged, **common
+        )
     if options.task == "map":
         state, score = result.best.state.reshape(-1), result.best.log_score
-        return Answered(model, setup, options, state=state, log_score=score, **common)
+        return InferReport(model, setup, options, state=state, log_score=score, **common)
     marginals = result.marginals.reshape(model.n_variables, -1)
     if reference is not None:
         common["warnings"] += tuple(reference.warnings(marginals))
-    return Answered(
+    return InferReport(
         model,
         setup,
         options,
@@ -298,7 +309,7 @@ def _common_states(model: Model, width: int) -> list[str] | None:
     if model.state_names is None:
         return [str(k) for k in range(width)]
     first = model.state_names[0]
-    return [safe(name) for name in first] if set(model.state_names) == {first} else None
+    return [printable(name) for name in first] if set(model.state_names) == {first} else None
 
 
 def _row(model: Model, i: int, marginals: np.ndarray) -> list[str]:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from herded.cli import executor_options
-from herded.cli.terminal_output import count
+from herded.cli.terminal_output import count_text
 from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.base import Layout
 from herded.methods.exact.solver import Exact
 from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.checkpoints.checkpoint_header import MOST, Begun
-from herded.run.memory.method_estimate import run_memory
+from herded.run.checkpoints.checkpoint_header import MAX_CLAIMED_SWEEPS, CheckpointHeader
+from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.result import Result
-from herded.run.selection.plan import Plan, Request, plan_run
+from herded.run.selection.plan import Plan, Query, plan_run
 from herded.system import memory_limits
 
 SAMPLERS_ONLY = (
@@ -68,7 +68,7 @@ class Setup:
         return self.choice.chains
 
     @property
-    def begun(self) -> Begun | None:
+    def begun(self) -> CheckpointHeader | None:
         """How far the run of --checkpoint is already."""
         return self.choice.begun
 
@@ -129,7 +129,7 @@ class Setup:
         if not self.samples:
             return f"at most {length}"
         after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
-        many = count(self.chains, "chain" if self.herd == 1 else "herd")
+        many = count_text(self.chains, "chain" if self.herd == 1 else "herd")
         members = f" of {self.herd} chains" if self.herd > 1 else ""
         return f"{length}{after}, {many}{members}"
 
@@ -145,8 +145,8 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
     name = _name(options)
     _check_counts(options)
-    asked = {field.name for field in fields(Request)}
-    request = Request(**{key: value for key, value in vars(options).items() if key in asked})
+    asked = {field.name for field in fields(Query)}
+    request = Query(**{key: value for key, value in vars(options).items() if key in asked})
     plan = plan_run(model, name, request)
     samples = plan.samples
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
@@ -158,7 +158,7 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     if refused and options.method != "auto":
         raise MethodError(f"expected no {refused[0]} with --method {options.method}: drop it")
     if options.engine or options.workers is not None:
-        executor_options.check(options.engine, options.workers)
+        executor_options.check_executor_options(options.engine, options.workers)
     need, lay_out = _memory(model, plan, options)
     return Setup(plan, options.seconds, need, words, lay_out)
 
@@ -188,9 +188,11 @@ def _name(options: argparse.Namespace) -> str:
 def _check_counts(options: argparse.Namespace) -> None:
     for name, least in (("sweeps", 1), ("chains", 1), ("burn_in", 0), ("threads", 1)):
         value = getattr(options, name)
-        if value is not None and not least <= value <= MOST:
+        if value is not None and not least <= value <= MAX_CLAIMED_SWEEPS:
             word = name.replace("_", "-")
-            raise MethodError(f"expected --{word} from {least} to {MOST:.0e}, got {value}")
+            raise MethodError(
+                f"expected --{word} from {least} to {MAX_CLAIMED_SWEEPS:.0e}, got {value}"
+            )
     if options.seconds is not None and not 0 < options.seconds < math.inf:
         raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
     if options.task == "map" and options.seconds is not None and options.checkpoint is not None:
@@ -208,7 +210,7 @@ def _memory(
     model: Model, plan: Plan, options: argparse.Namespace
 ) -> tuple[float, Callable[[], Layout | None]]:
     """The bytes of a run, refused above the limit before they are taken, and how to lay it out."""
-    max_memory, limit = options.max_memory, memory_limits.limit(options.max_memory)
+    max_memory, limit = options.max_memory, memory_limits.memory_limit(options.max_memory)
     method, layout, need, chains = plan.method, plan.layout, plan.memory, plan.chains
     if isinstance(method, Exact) and (layout is None or need is None):
         layout = method.compile(model, max_memory=limit)
@@ -217,7 +219,7 @@ def _memory(
         need = 0.0  # of another package: it refuses for itself
     elif isinstance(method, Sampler):
         proposal = method.propose(model, max_memory=max_memory)
-        need = run_memory(
+        need = estimate_run_memory(
             model,
             method,
             chains=chains,
@@ -229,7 +231,7 @@ def _memory(
         _refuse(need, limit)
         return need, lambda: replace(proposal.build(), method=method)
     elif need is None:
-        need = run_memory(model, method, max_memory=max_memory)
+        need = estimate_run_memory(model, method, max_memory=max_memory)
     _refuse(need, limit)
     return need, lambda: layout
 
@@ -237,8 +239,8 @@ def _memory(
 def _refuse(need: float, limit: float) -> None:
     if need > limit:
         raise MemoryLimitError(
-            f"expected a run of at most {memory_limits.readable(limit)}, but this one may need "
-            f"{memory_limits.readable(need)}: raise --max-memory, or use fewer --chains or "
+            f"expected a run of at most {memory_limits.size_text(limit)}, but this one may need "
+            f"{memory_limits.size_text(need)}: raise --max-memory, or use fewer --chains or "
             "--weights "
             "pooled"
         )

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from herded.models.summary import count as count
+from herded.models.summary import count_text as count_text
 
 if TYPE_CHECKING:
-    from herded.cli.report import Answered
+    from herded.cli.report import InferReport
 
 LONGEST_NAME = 40
 STANDARD = "-"  # standard input as a model
@@ -23,20 +23,20 @@ MORE = 10  # times as many sweeps
 SWEEPS = 10_000  # where none are asked for
 
 
-def say(*lines: str) -> None:
+def print_lines(*lines: str) -> None:
     """Print lines at once, also where the terminal cannot show all of their characters."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     print("\n".join(lines), flush=True)
 
 
-def safe(name: str, longest: int = LONGEST_NAME) -> str:
+def printable(name: str, longest: int = LONGEST_NAME) -> str:
     """A name as it may be shown: without control characters, and not too long."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
+def format_facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Lines of a name and what there is to say, one below another."""
     return [f"{name:10} {text}" for name, text in pairs]
 
@@ -73,7 +73,7 @@ def _most(rows: Sequence[Sequence[str]]) -> int:
 # -- the command that is likely to be wanted next: commands on models end with it ------------------
 
 
-def again(options: argparse.Namespace, *more: str) -> str:
+def infer_command(options: argparse.Namespace, *more: str) -> str:
     """`herded infer` on the same model and evidence, with other options."""
     words = ["herded", "infer", options.model]
     if options.evidence is not None:
@@ -97,10 +97,10 @@ def _in_units(n_bytes: float) -> str:
 
 def after_info(options: argparse.Namespace) -> str:
     """To answer what was looked at."""
-    return again(options)
+    return infer_command(options)
 
 
-def after_infer(options: argparse.Namespace, found: "Answered") -> str:
+def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
     """To make more of an answer: a surer one where it was sampled, all of it where it is long.
 
     Empty where nothing is missing.
@@ -110,14 +110,14 @@ def after_infer(options: argparse.Namespace, found: "Answered") -> str:
     if options.model.startswith(PASSED):
         return ""
     if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
-        return again(options)  # no number of sweeps helps
+        return infer_command(options)  # no number of sweeps helps
     if found.setup.samples:
         return _longer(options)
     if found.setup.choice.name != "exact":
-        return again(options)  # what these approximate
+        return infer_command(options)  # what these approximate
     file = "model" if options.model == STANDARD else os.path.basename(options.model)
     name = os.path.splitext(file.removesuffix(".gz"))[0]
-    return again(options, "--out", f"{name}.csv")
+    return infer_command(options, "--out", f"{name}.csv")
 
 
 def _longer(options: argparse.Namespace) -> str:

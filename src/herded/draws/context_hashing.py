@@ -8,7 +8,7 @@ sweeps alone: the same whichever thread runs it and however a run is cut into bl
 import numpy as np
 
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import mix
+from herded.system.numerics.counter_rng import mix64
 
 _ODD = np.uint64(0xD6E8FEB86659FD93)
 _33 = np.uint64(33)
@@ -18,17 +18,17 @@ _ZERO, _FIRST = np.uint64(0), np.uint64(1)
 @jit
 def hash_neighbours(neighbour_start, neighbour, i, x):
     """The key of variable i's context from its neighbours' states."""
-    h = mix(np.uint64(i) + _FIRST)
+    h = mix64(np.uint64(i) + _FIRST)
     for n in range(neighbour_start[i], neighbour_start[i + 1]):
         h = (h ^ np.uint64(x[neighbour[n]] + 1)) * _ODD
         h ^= h >> _33
-    return mix(h)
+    return mix64(h)
 
 
 @jit
 def hash_one(i, k):
     """A word for "variable i is in state k"; the whole state's hash is the xor of these."""
-    return mix((np.uint64(i) << np.uint64(20)) + np.uint64(k) + _FIRST)
+    return mix64((np.uint64(i) << np.uint64(20)) + np.uint64(k) + _FIRST)
 
 
 @jit
@@ -43,7 +43,7 @@ def hash_state(x):
 @jit
 def hash_others(h, i, k):
     """The key of variable i's full context, from the whole state's hash."""
-    return mix((h ^ hash_one(i, k)) + np.uint64(i))
+    return mix64((h ^ hash_one(i, k)) + np.uint64(i))
 
 
 @jit
@@ -69,7 +69,7 @@ def find_slot(table, filled, g, key):
 
 
 @jit
-def share(max_weights, variables, of):
+def slot_share(max_weights, variables, of):
     """How many of at most `max_weights` slots the table of some `variables` may have."""
     return np.int64(max_weights * (variables / of))
 
@@ -81,7 +81,7 @@ def is_to_grow(filled, size, most):
 
 
 @jit
-def double(which, free, width, slot_start, slots, keys, w):
+def double_tables(which, free, width, slot_start, slots, keys, w):
     """Move the tables `which` to twice as many slots each, from slot `free` on."""
     for g in which:
         first, size = slot_start[g], slots[g]
@@ -99,7 +99,7 @@ def double(which, free, width, slot_start, slots, keys, w):
 
 
 @jit
-def gather(width, slot_start, slots, keys, w, new_start, new_keys, new_w):
+def compact_into(width, slot_start, slots, keys, w, new_start, new_keys, new_w):
     """Copy all tables, without what lies between them, to where they start in new arrays."""
     for g in range(len(slots)):
         old, new = slot_start[g], new_start[g]

@@ -17,14 +17,14 @@ from typing import ClassVar
 import numpy as np
 
 from herded.draws.fixed_point import WEIGHT_BITS
-from herded.draws.protocol import StartsWeights, Step
+from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import stream_key
 
-PHASE = np.uint32(0x7FFFFFFF)
-ONE = 1 << WEIGHT_BITS
+PHASE_MASK = np.uint32(0x7FFFFFFF)
+VECTOR_ONE_INT = 1 << WEIGHT_BITS
 LOWEST = -(1 << 40)
-MOST_OWED = 64 * ONE  # beyond it the argmax rules: 32 bits hold twice as much
+MOST_OWED = 64 * VECTOR_ONE_INT  # beyond it the argmax rules: 32 bits hold twice as much
 _40 = np.uint64(40)
 
 
@@ -49,17 +49,17 @@ class HerdedDraw:
         """With slack a weight strays further than a phase can."""
         return self.slack > 0
 
-    def step(self, sweep: int, chain: int) -> Step:
-        return Step(
+    def step(self, sweep: int, chain: int) -> SweepParameters:
+        return SweepParameters(
             sweep=sweep,
             key=stream_key(self.seed, chain, 1),
             phase_key=stream_key(self.seed, chain, 2),
             random_phases=self._are_random(chain),
-            slack=round(self.slack * ONE),
+            slack=round(self.slack * VECTOR_ONE_INT),
             max_weights=min(self.max_weights, 2**62),
         )
 
-    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+    def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
         return layout.start_weights(self._are_random(chain), stream_key(self.seed, chain, 2))
 
     def _are_random(self, chain: int) -> bool:
@@ -71,7 +71,7 @@ class HerdedDraw:
 def herd_scalar(w, at, p):
     """The next state of a binary variable whose conditional is p and whose phase is w[at]."""
     phi = np.uint32(w[at] + p)
-    w[at] = phi & PHASE
+    w[at] = phi & PHASE_MASK
     return phi >> 31
 
 
@@ -90,7 +90,7 @@ def herd_vector(w, at, p, p_at, states):
         better = weight > top
         best = k if better else best
         top = weight if better else top
-    w[at + best] -= ONE
+    w[at + best] -= VECTOR_ONE_INT
     return best
 
 
@@ -111,5 +111,5 @@ def slack_vector(w, at, p, p_at, states, slack, bits):
         x += 1
     for k in range(states):
         w[at + k] += p[p_at + k]
-    w[at + x] -= ONE
+    w[at + x] -= VECTOR_ONE_INT
     return x

@@ -5,18 +5,19 @@ import numpy as np
 from herded.draws.fixed_point import SCALAR_BITS, WEIGHT_ONE
 from herded.draws.weight_modes import MAX_BINS
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 FIRST_SPLIT = 128  # pooled weights have 1 bin until this sweep, then twice as many at every 4x
 _33, _40 = np.uint64(33), np.uint64(40)
 
-HALF = np.uint32(2**30 - 1)  # phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries
+# phase 1/2, which is w = 0 where pi = 1/2; the highest bit carries
+HALF_PHASE = np.uint32(2**30 - 1)
 
 
 @jit
 def start_scalar(w, at, random, key, name):
     """Start one phase at 1/2, or at a random place named by `name`."""
-    w[at] = np.uint32(draw(key, name) >> _33) if random else HALF
+    w[at] = np.uint32(random_bits(key, name) >> _33) if random else HALF_PHASE
 
 
 @jit
@@ -28,7 +29,7 @@ def start_vector(w, at, width, random, key, name):
         return
     total = 0
     for k in range(width):
-        r = np.int64(draw(key + np.uint64(k), name) >> _40)
+        r = np.int64(random_bits(key + np.uint64(k), name) >> _40)
         w[at + k] = r
         total += r
     rest = total
@@ -53,7 +54,7 @@ def start_all_vector(w, starts, widths, random, key):
 
 
 @jit
-def bins_at(sweep):
+def bins_in_sweep(sweep):
     """How many bins a pooled variable has in sweep number `sweep`."""
     bins = 1
     until = FIRST_SPLIT
@@ -69,8 +70,8 @@ def split_pools(w, order, pool_start, width, plane, sweep):
 
     A variable's bins are `plane` apart.
     """
-    bins = bins_at(sweep)
-    if bins == bins_at(sweep - 1):
+    bins = bins_in_sweep(sweep)
+    if bins == bins_in_sweep(sweep - 1):
         return
     for i in order:
         for k in range(pool_start[i], pool_start[i] + width[i]):

@@ -1,7 +1,8 @@
 """What a draw is: it turns a conditional into a value, and keeps what that takes between visits.
 
 Kernels are compiled with the arithmetic of a draw inside. What they are told at run time is a
-`Step`; which arithmetic they take is the mode that `weights` names (`draws.weight_modes`).
+`SweepParameters`; which arithmetic they take is the mode that `weights` names
+(`draws.weight_modes`).
 """
 
 from typing import NamedTuple, Protocol
@@ -9,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 
-class Step(NamedTuple):
+class SweepParameters(NamedTuple):
     """The numbers of one call of a kernel: where the run is, its streams and its options."""
 
     sweep: int  # number of the first sweep of this call
@@ -20,7 +21,7 @@ class Step(NamedTuple):
     max_weights: int  # slots that all tables of hashed weights may have
 
 
-class StartsWeights(Protocol):
+class CreatesWeights(Protocol):
     """A layout, as far as a draw knows it."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
@@ -46,8 +47,8 @@ class Draw(Protocol):
     def members(self) -> int:
         """Chains that draw together; 1 where each draws alone."""
 
-    def step(self, sweep: int, chain: int) -> Step:
+    def step(self, sweep: int, chain: int) -> SweepParameters:
         """What a kernel is told about the sweeps from number `sweep` on."""
 
-    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+    def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
         """The arrays that a chain keeps for this draw, at its start."""

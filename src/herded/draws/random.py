@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
-from herded.draws.protocol import StartsWeights, Step
+from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import stream_key
 
@@ -23,11 +23,11 @@ class RandomDraw:
     vector: ClassVar[bool] = False
     members: ClassVar[int] = 1
 
-    def step(self, sweep: int, chain: int) -> Step:
+    def step(self, sweep: int, chain: int) -> SweepParameters:
         draws, scans = (stream_key(self.seed, chain, purpose) for purpose in (1, 2))
-        return Step(sweep, draws, scans, False, 0, 0)
+        return SweepParameters(sweep, draws, scans, False, 0, 0)
 
-    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+    def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
         return {}
 
 

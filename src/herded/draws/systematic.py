@@ -34,22 +34,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import StartsWeights, Step
+from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
-PHASE = np.uint32(0x7FFFFFFF)
+PHASE_MASK = np.uint32(0x7FFFFFFF)
 PHASES, ORDERS = 4, 5  # purposes of streams
 ORDER_STREAM = stream_key(0, 0, ORDERS)
 MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
 HALF = np.uint32(2**30)
-ENOUGH = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
-GO_ON = np.uint32(2**31)  # no phase: members of 1/2 and more always go on with the others' one
+MIN_SUM_FOR_ONE_PHASE = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
+# no phase: members of 1/2 and more always go on with the others' one
+NO_SECOND_PHASE = np.uint32(2**31)
 _0, _31, _SCALE = np.uint32(0), np.uint64(31), float(2**31)
 
 
 @dataclass(frozen=True)
-class TogetherDraw:
+class SystematicDraw:
     """Chains that draw together: fresh phases at every visit, or phases that are kept."""
 
     seed: int
@@ -59,16 +60,16 @@ class TogetherDraw:
     weights: ClassVar[None] = None
     vector: ClassVar[bool] = False
 
-    def step(self, sweep: int, chain: int) -> Step:
+    def step(self, sweep: int, chain: int) -> SweepParameters:
         phases, orders = (stream_key(self.seed, chain, p) for p in (PHASES, ORDERS))
-        return Step(sweep, phases, orders, False, 0, 0)
+        return SweepParameters(sweep, phases, orders, False, 0, 0)
 
-    def start(self, layout: StartsWeights, chain: int) -> dict[str, np.ndarray]:
+    def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
         return layout.start_weights(True, stream_key(self.seed, chain, 2)) if self.kept else {}
 
 
 @lru_cache(maxsize=16)
-def orders(members: int) -> np.ndarray:
+def member_orders(members: int) -> np.ndarray:
     """(rows, members) random orders. A visit takes two of them, one after the other.
 
     That makes as many orders as pairs of rows. Each is a permutation as random as any; to draw one
@@ -90,13 +91,13 @@ def _fill_orders(table, key):
         for k in range(n):
             table[r, k] = k
         for last in range(n - 1, 0, -1):
-            bits = draw(key, np.uint64(r * n + last))
+            bits = random_bits(key, np.uint64(r * n + last))
             other = np.int64(bits >> np.uint64(11)) % (last + 1)
             table[r, last], table[r, other] = table[r, other], table[r, last]
 
 
 @jit
-def order_rows(bits, rows, n):
+def order_offsets(bits, rows, n):
     """Where in the table of orders the two rows of a visit start, from 64 random bits."""
     mask = np.uint64(rows - 1)
     return (bits & mask) * np.uint64(n), ((bits >> np.uint64(32)) & mask) * np.uint64(n)
@@ -105,23 +106,23 @@ def order_rows(bits, rows, n):
 @jit
 def fresh_phase(key, name):
     """A uniform phase at scale 2^31."""
-    return np.uint32(draw(key, name) >> np.uint64(33))
+    return np.uint32(random_bits(key, name) >> np.uint64(33))
 
 
 @jit
 def second_phase(key, name):
     """The phase of members of 1/2 and more, from bits that `fresh_phase` leaves."""
-    return np.uint32(draw(key, name)) & PHASE
+    return np.uint32(random_bits(key, name)) & PHASE_MASK
 
 
 @jit
-def share(part, whole):
+def scaled_ratio(part, whole):
     """part / whole at scale 2^31, 0 and 1 exactly."""
     return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
 
 
 @jit
-def draw_all(p, phi, second, flat, a, b, x, at, n):
+def draw_members(p, phi, second, flat, a, b, x, at, n):
     """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, how many
     are 1, and the sum of p.
 
@@ -132,7 +133,7 @@ def draw_all(p, phi, second, flat, a, b, x, at, n):
     low, high, tie = np.uint64(phi), np.uint64(phi), np.uint32(0)
     for k in range(n):
         high += np.uint64(p[k] if p[k] < HALF else _0)
-    if second != GO_ON and high - low < ENOUGH:
+    if second != NO_SECOND_PHASE and high - low < MIN_SUM_FOR_ONE_PHASE:
         high, tie = np.uint64(second), np.uint32(1)
     start, count = high, high >> _31
     for j in range(n):
@@ -144,7 +145,7 @@ def draw_all(p, phi, second, flat, a, b, x, at, n):
         x[at + k] = now - count
         count = now
     ones, total = count - (start >> _31), low - np.uint64(phi) + high - start
-    return np.uint32(high) & PHASE, np.int64(ones), np.int64(total)
+    return np.uint32(high) & PHASE_MASK, np.int64(ones), np.int64(total)
 
 
 @jit

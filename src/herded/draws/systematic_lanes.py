@@ -19,9 +19,9 @@ import numpy as np
 from herded.draws.systematic import ORDERS
 from herded.system.aligned_arrays import aligned
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-WORD = 8  # members in a word
+MEMBERS_PER_WORD = 8  # members in a word
 LANES = 128  # in a cell
 WINDOW_BITS = 10
 COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
@@ -49,29 +49,32 @@ def key_words(bits):
 @jit
 def window_start(bits, last):
     """Where the window of a cell starts in the table, from 64 random bits."""
-    table = U8(WORD * COLUMNS) if last else U8(0)
+    table = U8(MEMBERS_PER_WORD * COLUMNS) if last else U8(0)
     return table + (bits >> U8(64 - WINDOW_BITS))
 
 
 def words_of(members: int) -> int:
     """How many words hold so many members."""
-    return -(-members // WORD)
+    return -(-members // MEMBERS_PER_WORD)
 
 
 def live_in_last(members: int) -> int:
     """How many places of the last word have a member."""
-    return (members - 1) % WORD + 1
+    return (members - 1) % MEMBERS_PER_WORD + 1
 
 
 @lru_cache(maxsize=64)
-def places(members: int) -> np.ndarray:
-    """(2, WORD, COLUMNS) masks: the place that is visited first, second, ... in each column.
+def member_masks(members: int) -> np.ndarray:
+    """(2, MEMBERS_PER_WORD, COLUMNS) masks: the place that is visited first, second, ... in each
+    column.
 
     The first table is of full words, the second of the last word of a herd.
     """
-    masks = aligned((2, WORD, COLUMNS), U1)
-    for word, live in enumerate((WORD, live_in_last(members))):
-        random = draws(stream_key(0, live, ORDERS), live * COLUMNS).reshape(live, COLUMNS)
+    masks = aligned((2, MEMBERS_PER_WORD, COLUMNS), U1)
+    for word, live in enumerate((MEMBERS_PER_WORD, live_in_last(members))):
+        random = random_bits_array(stream_key(0, live, ORDERS), live * COLUMNS).reshape(
+            live, COLUMNS
+        )
         masks[word, :live] = 1 << random.argsort(axis=0)
     masks.flags.writeable = False
     return masks

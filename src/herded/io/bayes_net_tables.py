@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.number_parser import LARGEST, exp_of, log_of
+from herded.io.number_parser import MAX_COUNT, exp_of, log_of
 from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.system.atomic_files import FilePath
@@ -74,7 +74,7 @@ class NetFile:
         if len(set(names)) < len(names):
             raise self.wrong(where, "each variable once", f"{_repeated(names)!r} twice", "drop one")
         n_rows, k = math.prod(len(self.states[name]) for name in parents), len(self.states[child])
-        if n_rows * k > LARGEST:
+        if n_rows * k > MAX_COUNT:
             got = f"{len(parents)} parents of {child!r}, with more states"
             raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
         return n_rows, k

@@ -19,8 +19,8 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.io.bayes_net_tables import Conditional, NetFile, as_bayes_net
-from herded.io.bif_tokenizer import Row, Tokens
-from herded.io.number_parser import read_text
+from herded.io.bif_tokenizer import TokenRow, Tokens
+from herded.io.number_parser import read_text_bytes
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
 from herded.system.atomic_files import FilePath, write_bytes
@@ -66,7 +66,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     >>> model.names, model.state_names
     (('rain',), (('no', 'yes'),))
     """
-    tokens = Tokens(path, read_text(path, max_memory))
+    tokens = Tokens(path, read_text_bytes(path, max_memory))
     net, definitions = NetFile(path, tokens.line), []
     while tokens.left:
         word = tokens.next()
@@ -80,7 +80,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
             definitions.append(_read_definition(tokens))
         else:
             raise tokens.wrong("network, variable or probability", "make other text a // comment")
-    _check_memory(net, definitions, memory_limits.limit(max_memory))
+    _check_memory(net, definitions, memory_limits.memory_limit(max_memory))
     return net.graph([_conditional(tokens, net, definition) for definition in definitions])
 
 
@@ -129,8 +129,8 @@ class _Definition:
     where: int
     child: str
     parents: tuple[str, ...]
-    rows: list[tuple[list[str], Row]] = field(default_factory=list)
-    whole: dict[str, Row] = field(default_factory=dict)  # of `table` and `default`
+    rows: list[tuple[list[str], TokenRow]] = field(default_factory=list)
+    whole: dict[str, TokenRow] = field(default_factory=dict)  # of `table` and `default`
 
 
 def _read_variable(tokens: Tokens, net: NetFile) -> None:
@@ -179,7 +179,7 @@ def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: floa
         rows, k = net.shape(definition.child, definition.parents, definition.where)
         if "default" in definition.whole:
             need += TABLE_COPIES * 8 * rows * k
-            memory_limits.check(
+            memory_limits.check_memory(
                 need, max_memory, f"the table of {definition.child!r} and those before it"
             )
 
@@ -231,7 +231,7 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
     return table
 
 
-def _check_count(tokens: Tokens, numbers: Row, count: int) -> None:
+def _check_count(tokens: Tokens, numbers: TokenRow, count: int) -> None:
     got = len(numbers.values)
     if got != count:
         raise tokens.wrong(f"{count} numbers before it, not {got}", "correct it", numbers.end)

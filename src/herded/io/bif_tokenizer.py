@@ -9,7 +9,7 @@ from operator import not_
 
 from herded.errors import FileError
 from herded.io.number_parser import floats, line_at, underflows
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
 
 TOKEN = re.compile(
@@ -29,7 +29,7 @@ NO_NAME = re.compile(r'[{}()\[\];"]')  # is in tokens that are no names, or name
 
 
 @dataclass(slots=True)
-class Row:
+class TokenRow:
     """Numbers in a row, and which token, a semicolon, ends it.
 
     A large net has a hundred thousand rows of a few numbers: NumPy's arrays would be slower.
@@ -67,7 +67,7 @@ class Tokens:
     def wrong(self, expected: str, remedy: str, at: int | None = None) -> FileError:
         """What to say when the last token, or token `at`, is not what was expected."""
         at = self.at - 1 if at is None else at
-        got = shown(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
+        got = short_repr(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
         return FileError(
             f"expected {expected}, got {got} in line {self.line(at)} of {self.path}: {remedy}"
         )
@@ -118,7 +118,7 @@ class Tokens:
             if not is_property(word):
                 yield word
 
-    def numbers(self) -> "Row":
+    def numbers(self) -> "TokenRow":
         """The tokens up to the next semicolon."""
         begin, self.at = self.at, self._first(";")
         words = self.tokens[begin : self.at]
@@ -127,7 +127,7 @@ class Tokens:
             bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
             raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
         self.expect(";")
-        return Row(values, self.at - 1)
+        return TokenRow(values, self.at - 1)
 
     def _first(self, token: str) -> int:
         """Where a token comes next, or the end."""

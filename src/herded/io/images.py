@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import FileError, ModelError, missing
+from herded.errors import FileError, ModelError, missing_extra_error
 from herded.system.argument_checks import float_array
 
 
@@ -84,5 +84,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise missing("Pillow", "pictures", "io") from error
+        raise missing_extra_error("Pillow", "pictures", "io") from error
     return Image

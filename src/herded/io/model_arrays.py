@@ -18,7 +18,7 @@ from herded.models.lattice import Lattice
 from herded.models.lattice_builders import potts_grid
 from herded.models.protocol import Model
 from herded.system import atomic_files, memory_limits
-from herded.system.argument_checks import number, whole_array
+from herded.system.argument_checks import as_float, as_integer_array
 from herded.system.atomic_files import FilePath, read_bytes, too_large
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import read_arrays
@@ -161,7 +161,7 @@ def _graph(
 ) -> FactorGraph:
     flat = (cardinalities, factor_start, factor_variables, log_tables, evidence)
     within = (factor_start >= 0) & (factor_start <= len(factor_variables))
-    shape = tuple(whole_array("the shape", header["shape"]).reshape(-1).tolist())
+    shape = tuple(as_integer_array("the shape", header["shape"]).reshape(-1).tolist())
     if any(array.ndim != 1 for array in flat) or not within.all():
         raise ModelError("expected flat arrays, and factors that begin within them, got others")
     if min(shape, default=0) < 1 or math.prod(shape) != len(cardinalities):
@@ -181,7 +181,7 @@ def _graph(
 def _lattice(header: dict[str, Any], arrays: Arrays) -> Lattice:
     log_unary, clamped = arrays["log_unary"], arrays["clamped"]
     couplings = tuple(arrays[name] for name in _coupling_names(log_unary.ndim - 1))
-    unlike, periodic = number("unlike", header["unlike"]), header["periodic"]
+    unlike, periodic = as_float("unlike", header["unlike"]), header["periodic"]
     if not math.isfinite(unlike):
         raise ModelError(f"expected a finite number as unlike, got {unlike}")
     grid = replace(potts_grid(log_unary, couplings, periodic=periodic), unlike=unlike)
@@ -207,7 +207,7 @@ def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
             raise ValueError("neither a zip nor safetensors")
         found: Arrays = _safetensors().load(data)
         return found
-    most = int(memory_limits.limit(max_memory) / EXPANSION)
+    most = int(memory_limits.memory_limit(max_memory) / EXPANSION)
 
     def check_size(size: int) -> None:
         if size > most:

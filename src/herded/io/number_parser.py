@@ -23,10 +23,10 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.exp_log import exp_array, log_array
 
 BLOCK = 2**20  # bytes whose words are in memory at once
-WORD = re.compile(rb"\S+")
+WORD_PATTERN = re.compile(rb"\S+")
 SPACE = re.compile(rb"\s")
 BOM = b"\xef\xbb\xbf"
-LARGEST = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
+MAX_COUNT = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
 HIGHEST = 709.0  # exp of it is a float
 ROUNDING = 2.0**-52  # the distance of 1 and the next float
 NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
@@ -62,7 +62,7 @@ class Numbers:
     def wrong(self, k: int, expected: str, remedy: str) -> FileError:
         """What to say when number `k` is not what was expected."""
         position, got = len(self.text.rstrip()), "the end of the file"
-        word = next(itertools.islice(WORD.finditer(self.text, self.start), k, None), None)
+        word = next(itertools.islice(WORD_PATTERN.finditer(self.text, self.start), k, None), None)
         if word:
             position, got = word.start(), shown_bytes(word.group())
         return FileError(
@@ -73,13 +73,13 @@ class Numbers:
     def whole(self, k: int) -> int | None:
         """Number `k` if there is one and it is whole and neither negative nor absurd."""
         value = self.values[k] if k < len(self) else np.nan
-        return int(value) if 0 <= value <= LARGEST and value == int(value) else None
+        return int(value) if 0 <= value <= MAX_COUNT and value == int(value) else None
 
-    def count(self, k: int, what: str, *, least: int = 0, most: int = LARGEST) -> int:
+    def count(self, k: int, what: str, *, least: int = 0, most: int = MAX_COUNT) -> int:
         """Number `k` as a whole number from `least` to `most`."""
         value = self.whole(k)
         if value is None or not least <= value <= most:
-            bounds = f"{least} or more" if most == LARGEST else f"from {least} to {most}"
+            bounds = f"{least} or more" if most == MAX_COUNT else f"from {least} to {most}"
             raise self.wrong(k, f"{what}, {bounds}", "correct the file, or get it again")
         return value
 
@@ -94,7 +94,7 @@ class Numbers:
         return found
 
 
-def read_text(path: FilePath, max_memory: Size | None = None) -> bytes:
+def read_text_bytes(path: FilePath, max_memory: Size | None = None) -> bytes:
     """The text of a file, without the mark of its encoding that some editors leave."""
     return read_bytes(path, max_memory).removeprefix(BOM)
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from herded.errors import FileError, ModelError
 from herded.io.number_parser import (
-    LARGEST,
+    MAX_COUNT,
     Numbers,
     after_header,
     log_of,
-    read_text,
+    read_text_bytes,
     table_potentials,
 )
 from herded.io.uai_evidence import MODELS, write_evidence
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system.atomic_files import FilePath, write_bytes
 from herded.system.memory_limits import Size
@@ -57,13 +57,13 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     array([[0.167, 0.333],
            [0.333, 0.167]])
     """
-    text = read_text(path, max_memory)
+    text = read_text_bytes(path, max_memory)
     remedy = "give a model in the UAI format, or use read_model, which knows others"
     numbers = Numbers.parse(path, text, after_header(path, text, MODELS, remedy))
     n = numbers.count(0, "the number of variables", least=1)
     _check_room(numbers, 0, n)
     slots = np.arange(1, n + 1)
-    cards = numbers.counts(slots, "the cardinality of a variable", least=1, most=LARGEST)
+    cards = numbers.counts(slots, "the cardinality of a variable", least=1, most=MAX_COUNT)
     starts, variables, at = _read_scopes(numbers, n + 1, n)
     potentials = _read_tables(numbers, at, _table_sizes(cards, starts, variables))
     try:
@@ -100,7 +100,7 @@ def write_uai(model: Model, path: FilePath) -> None:
     >>> hd.io.read_evidence("grid.uai.evid")
     {0: 1}
     """
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     blocks = list(_written(graph))
     clamped = np.flatnonzero(graph.evidence >= 0)
     if len(clamped):

@@ -10,8 +10,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from herded.errors import FileError, ModelError
-from herded.io.number_parser import LARGEST, Numbers, floats, read_text, shown_bytes, split_samples
-from herded.system.argument_checks import shown, whole_number
+from herded.io.number_parser import (
+    MAX_COUNT,
+    Numbers,
+    floats,
+    read_text_bytes,
+    shown_bytes,
+    split_samples,
+)
+from herded.system.argument_checks import as_integer, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
 MODELS = (b"MARKOV", b"BAYES")  # as their files begin
@@ -75,7 +82,7 @@ def read_evidences(path: FilePath) -> list[dict[int, int]]:
     >>> hd.io.read_evidences("model.evid")
     [{0: 1}, {0: 0, 3: 1}]
     """
-    text = read_text(path)
+    text = read_text_bytes(path)
     _check_begin(path, text)
     numbers = Numbers.parse(path, text)
     rows = split_samples(numbers, _length, ROW)
@@ -117,14 +124,14 @@ def write_evidence(evidence: Mapping[int, int], path: FilePath) -> None:
     '2 0 1 7 0\n'
     """
     if not isinstance(evidence, Mapping):
-        raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
+        raise ModelError(f"expected evidence as {{variable: value}}, got {short_repr(evidence)}")
     pairs = [(_index("a variable", i), _index("a value", v)) for i, v in evidence.items()]
     words = [len(pairs), *(word for pair in pairs for word in pair)]
     write_bytes(path, [" ".join(map(str, words)).encode() + b"\n"])
 
 
 def _index(what: str, value: object) -> int:
-    number = whole_number(what, value)
+    number = as_integer(what, value)
     if number < 0:
         raise ModelError(f"expected {what} as 0 or more, got {number}")
     return number
@@ -139,7 +146,7 @@ def _read_pairs(numbers: Numbers, at: int) -> dict[int, int]:
     """The pairs after number `at`, which is their count and known to fit."""
     found: dict[int, int] = {}
     slots = at + 1 + np.arange(2 * int(numbers.values[at]))
-    words = numbers.counts(slots, "a variable or its value", least=0, most=LARGEST).tolist()
+    words = numbers.counts(slots, "a variable or its value", least=0, most=MAX_COUNT).tolist()
     for slot, i, value in zip(slots[::2].tolist(), words[::2], words[1::2], strict=True):
         if i in found:
             raise numbers.wrong(slot, "each variable once", "drop the second")

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.io.number_parser import LARGEST, Numbers, after_header, one_sample, read_text
+from herded.io.number_parser import MAX_COUNT, Numbers, after_header, one_sample, read_text_bytes
 from herded.system import memory_limits
-from herded.system.argument_checks import number, number_array, shown, whole_array
+from herded.system.argument_checks import as_float, as_float_array, as_integer_array, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
 BEGIN = b"-BEGIN-"
@@ -64,7 +64,7 @@ def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
         heads[i], cards[i] = at, int(numbers.values[at])
         at += 1 + cards[i]
     k = int(cards.max(initial=0))
-    memory_limits.check(8 * n * k, None, f"the marginals of {path}")
+    memory_limits.check_memory(8 * n * k, None, f"the marginals of {path}")
     marginals = np.zeros((n, k))
     slots = np.delete(np.arange(row.start + 1, row.stop), heads - row.start - 1)
     marginals[np.arange(k) < cards[:, None]] = _probabilities(numbers, slots)
@@ -96,13 +96,13 @@ def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | N
     MAR
     2 2 0.25 0.75 3 0.1 0.2 0.7
     """
-    table = number_array("the marginals", marginals)
+    table = as_float_array("the marginals", marginals)
     if table.ndim < 2 or not table.size:
         raise ModelError(f"expected marginals of shape (N, K), got {table.shape}")
     k = table.shape[-1]
     table = table.reshape(-1, k)
     cards = np.full(len(table), k) if cardinalities is None else cardinalities
-    cards = whole_array("the cardinalities", cards)
+    cards = as_integer_array("the cardinalities", cards)
     if cards.shape != (len(table),) or ((cards < 1) | (cards > k)).any():
         raise ModelError(f"expected {len(table)} cardinalities from 1 to {k}, got {cards}")
     wrong = ~((table >= 0) & (table <= 1 + ROUNDING))
@@ -192,7 +192,7 @@ def write_pr(log_z: float, path: FilePath) -> None:
     >>> hd.io.read_pr("model.PR")
     12.5
     """
-    value = number("log_z", log_z)
+    value = as_float("log_z", log_z)
     if not np.isfinite(value):
         raise ModelError(
             f"expected a finite log_z to write, got {value}: there is nothing to write"
@@ -230,7 +230,7 @@ def read_mpe(path: FilePath) -> np.ndarray:
     numbers = _read_answer(path, b"MPE", b"MAP")
     row = one_sample(numbers, _state_length, "the number of variables and as many states")
     slots = np.arange(row.start + 1, row.stop)
-    return numbers.counts(slots, "a state", least=0, most=LARGEST)
+    return numbers.counts(slots, "a state", least=0, most=MAX_COUNT)
 
 
 def write_mpe(state: ArrayLike, path: FilePath) -> None:
@@ -256,9 +256,9 @@ def write_mpe(state: ArrayLike, path: FilePath) -> None:
     >>> Path("model.MPE").read_text()
     'MPE\n3 0 1 1\n'
     """
-    x = whole_array("the state", state).reshape(-1)
+    x = as_integer_array("the state", state).reshape(-1)
     if not len(x) or (x < 0).any():
-        raise ModelError(f"expected one or more states from 0 on, got {shown(state)}")
+        raise ModelError(f"expected one or more states from 0 on, got {short_repr(state)}")
     write_bytes(path, [b"MPE\n", " ".join(map(str, [len(x), *x.tolist()])).encode(), b"\n"])
 
 
@@ -272,7 +272,7 @@ def _state_length(numbers: Numbers, at: int) -> int | None:
 
 def _read_answer(path: FilePath, *tasks: bytes) -> Numbers:
     """The numbers of the last answer in a file of one of these `tasks`."""
-    text = read_text(path)
+    text = read_text_bytes(path)
     start = after_header(path, text, tasks, "give a file of that task")
     last = text.rfind(BEGIN)
     return Numbers.parse(path, text, start if last < 0 else last + len(BEGIN))

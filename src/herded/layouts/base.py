@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
+from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.state import State
 from herded.models.protocol import Model
@@ -231,7 +231,7 @@ class Layout:
         return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
-class SweptLayout(Layout):
+class SweepableLayout(Layout):
     """A layout whose kernels move variables, or blocks of them, by a draw."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
@@ -246,7 +246,7 @@ class SweptLayout(Layout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 
 class ChainArrays(NamedTuple):
@@ -23,12 +23,12 @@ class ChainArrays(NamedTuple):
 
 
 @jit
-def shuffle(order, variables, key, name):
+def shuffle_visits(order, variables, key, name):
     """Write a random permutation of `variables` into `order`: a function of key and name alone."""
     for o in range(len(order)):  # a copy by NumPy takes seconds to compile
         order[o] = variables[o]
     for last in range(len(order) - 1, 0, -1):
-        bits = draw(key + name, np.uint64(last))
+        bits = random_bits(key + name, np.uint64(last))
         other = np.int64(bits >> np.uint64(11)) % (last + 1)
         order[last], order[other] = order[other], order[last]
 

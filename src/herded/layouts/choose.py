@@ -25,7 +25,7 @@ from herded.layouts.pairs.herd import PairsHerdLayout
 from herded.layouts.pairs.layout import PairsLayout
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.layout import PottsLayout
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.visit_order import Scan
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
@@ -72,7 +72,7 @@ def propose_layout(
     if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
         hint = did_you_mean(kind, KINDS)
         raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
-    task, reason, herd = Task(model, draw, scan, max_memory, beta), "", draw.members > 1
+    task, reason, herd = LayoutRequest(model, draw, scan, max_memory, beta), "", draw.members > 1
     able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock
+from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.jit import jit
-from herded.system.last_value_cache import keeps_last
+from herded.system.last_value_cache import cache_last
 
 
 class FactorArrays(NamedTuple):
@@ -72,7 +72,7 @@ def log_conditional_pair(
     return zero, one
 
 
-@keeps_last
+@cache_last
 def compile_factors(model: FactorGraph) -> FactorArrays:
     """Lay out the factors of a `FactorGraph` variable by variable."""
     free = model.evidence < 0
@@ -84,7 +84,7 @@ def compile_factors(model: FactorGraph) -> FactorArrays:
         model.table_start,
     )
     neighbour_start, neighbour = _neighbours(entry_start, other_start, other, free)
-    return lock(
+    return make_read_only(
         FactorArrays(
             cardinalities=model.cardinalities,
             entry_start=entry_start,

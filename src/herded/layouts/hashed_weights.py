@@ -13,13 +13,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from herded.draws.context_hashing import double, gather
-from herded.draws.herded_weights import HALF
+from herded.draws.context_hashing import compact_into, double_tables
+from herded.draws.herded_weights import HALF_PHASE
 
 Tables = dict[str, np.ndarray]
 
 
-def are_in(own: Mapping[str, np.ndarray]) -> bool:
+def has_hash_tables(own: Mapping[str, np.ndarray]) -> bool:
     """Whether what a chain keeps are hash tables, and not a method's own arrays of like names."""
     return {"w", "keys", "slot_start", "slots", "filled"} <= own.keys()
 
@@ -43,29 +43,29 @@ def first_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
     }
 
 
-def grown(tables: Tables, which: np.ndarray) -> Tables:
+def grow_tables(tables: Tables, which: np.ndarray) -> Tables:
     """`tables` with those numbered `which` doubled."""
     more = int(tables["slots"][which].sum())
     free = int((tables["slot_start"] + tables["slots"]).max())
     if free + 2 * more > len(tables["keys"]):
         free = int(tables["slots"].sum())
-        tables = without_gaps(tables, 2 * (free + more))
+        tables = compact_tables(tables, 2 * (free + more))
     places = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
-    double(which, free, _width(tables), *places)
+    double_tables(which, free, _width(tables), *places)
     return tables
 
 
-def without_gaps(tables: Tables, room: int) -> Tables:
+def compact_tables(tables: Tables, room: int) -> Tables:
     """The tables one after another, in new arrays of `room` slots."""
     width, slots = _width(tables), tables["slots"]
     keys, w = np.zeros(room, np.uint64), _at_rest(room * width, tables["w"].dtype)
     start = np.cumsum(slots) - slots
     old = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
-    gather(width, *old, start, keys, w)
+    compact_into(width, *old, start, keys, w)
     return {**tables, "keys": keys, "w": w, "slot_start": start}
 
 
-def are_possible(first: Mapping[str, np.ndarray], later: Mapping[str, np.ndarray]) -> bool:
+def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.ndarray]) -> bool:
     """Whether the tables `later`, without gaps, may be what those of `first` have grown to.
 
     One that is full would be searched for ever.
@@ -90,4 +90,4 @@ def _width(tables: Tables) -> int:
 
 def _at_rest(size: int, kind: np.dtype) -> np.ndarray:
     """Phases at 1/2 (scalar rule) or weight vectors at 0."""
-    return np.full(size, HALF) if kind == HALF.dtype else np.zeros(size, kind)
+    return np.full(size, HALF_PHASE) if kind == HALF_PHASE.dtype else np.zeros(size, kind)

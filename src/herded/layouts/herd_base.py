@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import Draw
-from herded.layouts.base import Layout, SweptLayout
-from herded.layouts.packing.member_bits import WORD, spread
-from herded.layouts.state import NOTHING, State
+from herded.layouts.base import Layout, SweepableLayout
+from herded.layouts.packing.member_bits import WORD_BITS, unpack_states
+from herded.layouts.state import EMPTY_INTEGERS, State
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HerdLayout(SweptLayout):
+class HerdLayout(SweepableLayout):
     """A layout whose states are those of all members of a herd.
 
     Arrays of one entry per variable (`State.tally`, `State.ones`) sum over the members.
@@ -41,15 +41,15 @@ class HerdLayout(SweptLayout):
         return self.bit_places.words_of(block, self.members, first, last)
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        return spread(self.words_of(block), self.members)
+        return unpack_states(self.words_of(block), self.members)
 
     def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
         if self.bit_places is None:
             return super().some_members_of(block, first, last)
-        words = self.words_of(block, first // WORD, -(-last // WORD))
-        if first % WORD:
-            words >>= np.uint64(first % WORD)
-        return spread(words, last - first)
+        words = self.words_of(block, first // WORD_BITS, -(-last // WORD_BITS))
+        if first % WORD_BITS:
+            words >>= np.uint64(first % WORD_BITS)
+        return unpack_states(words, last - first)
 
     def some_values(self, state: State, first: int, last: int) -> np.ndarray:
         states: np.ndarray = self.some_members_of(self.packed(state)[None], first, last)[0]
@@ -69,7 +69,7 @@ class HerdLayout(SweptLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         size = self.n_stored * (1 if self.scalar else self.width)
-        sums = np.zeros(size, np.int64) if tally else NOTHING
+        sums = np.zeros(size, np.int64) if tally else EMPTY_INTEGERS
         state = State(self.pack(x), draw.start(self, chain), sums, 0, chain, total)
         self.note_states(state)
         return state
@@ -87,7 +87,7 @@ class HerdLayout(SweptLayout):
             then, now = self.members_of(block)[..., ::step]
         else:  # only those bits become bytes
             words = np.ascontiguousarray(self.words_of(block)[..., ::step])
-            then, now = spread(words, self.members)
+            then, now = unpack_states(words, self.members)
         return then, now
 
     def new_counts(self) -> np.ndarray:
@@ -98,7 +98,7 @@ class HerdLayout(SweptLayout):
         return self.kind, self.is_herd, self.scalar, self.width, self.kept
 
 
-class SideBySide(HerdLayout):
+class MemberLanesLayout(HerdLayout):
     """A herd whose members lie side by side: member k's state of variable i is x[i n + k]."""
 
     @cached_property

@@ -11,8 +11,8 @@ from herded.layouts.base import Layout
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 
-SMALL = 2**20  # bytes of a layout's arrays
-MOST = 16  # layouts of one model
+MAX_CACHED_LAYOUT_BYTES = 2**20  # bytes of a layout's arrays
+MAX_CACHED_LAYOUTS = 16  # layouts of one model
 
 
 class LayoutCache(dict[Any, Layout]):
@@ -22,7 +22,7 @@ class LayoutCache(dict[Any, Layout]):
         return LayoutCache, ()
 
 
-class Compiles(Protocol):
+class CompilesLayouts(Protocol):
     """A method, as this file knows it."""
 
     def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
@@ -30,7 +30,7 @@ class Compiles(Protocol):
 
 
 def cached_layout(
-    model: Model, method: Compiles, kind: str | None, max_memory: Size | None
+    model: Model, method: CompilesLayouts, kind: str | None, max_memory: Size | None
 ) -> Layout:
     """The layout of `method.compile`, made only once where it is small."""
     kept = getattr(model, "_layouts", None)
@@ -47,8 +47,8 @@ def cached_layout(
         if fitting is not None:
             return fitting
     layout = method.compile(model, kind=kind, max_memory=max_memory)
-    if key and layout.bytes <= SMALL:
-        if len(kept) >= MOST:
+    if key and layout.bytes <= MAX_CACHED_LAYOUT_BYTES:
+        if len(kept) >= MAX_CACHED_LAYOUTS:
             kept.clear()
         kept[key] = layout
     return layout

@@ -1,4 +1,4 @@
-"""What is to be laid out (`Task`), and a layout that could be built for it (`Proposal`).
+"""What is to be laid out (`LayoutRequest`), and a layout that could be built for it (`Proposal`).
 
 Each kind of layout answers a task with a proposal, which says what the layout would take, or with
 the reason why it cannot lay the task out. Nothing is built before a proposal is accepted.
@@ -12,10 +12,10 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import SweptLayout
+from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_rows
 from herded.layouts.visit_order import Scan, ScanArrays, compile_scan
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
@@ -31,17 +31,17 @@ class Proposal:
     grows: bool  # whether weights are hashed, and grow from there
     least_block: int  # sweeps in a block of samples
     check: Callable[[], None]  # raises where that is above the limit
-    make: Callable[[], SweptLayout]
+    make: Callable[[], SweepableLayout]
     contexts: float = np.inf  # that hashed weights may be of, at most
     starts_rows: bool = False  # whether each row of its tables has a weight to start
 
-    def build(self) -> SweptLayout:
+    def build(self) -> SweepableLayout:
         """The layout, unless it takes more memory than it may."""
         self.check()
         return self.make()
 
 
-class Task:
+class LayoutRequest:
     """What is to be laid out, and what several kinds of layout want to know of it, found once."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Task:
 
     @cached_property
     def graph(self) -> FactorGraph:
-        return as_graph(self.model)
+        return to_factor_graph(self.model)
 
     @cached_property
     def free(self) -> np.ndarray:
@@ -110,4 +110,4 @@ class Task:
         """Raises where `what` is above the limit; a little always fits."""
         if self.max_memory is None and need <= memory_limits.LITTLE:
             return lambda: None
-        return lambda: memory_limits.check(need, self.max_memory, what)
+        return lambda: memory_limits.check_memory(need, self.max_memory, what)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.layouts.hashed_weights import are_in, are_possible, without_gaps
+from herded.layouts.hashed_weights import can_have_grown_from, compact_tables, has_hash_tables
 from herded.system.aligned_arrays import aligned_copy
 
-NOTHING = np.zeros(0, np.int64)  # of what a state does not have
+EMPTY_INTEGERS = np.zeros(0, np.int64)  # of what a state does not have
 
 
 @dataclass
@@ -42,11 +42,11 @@ class State:
 
     x: np.ndarray
     own: dict[str, np.ndarray] = field(default_factory=dict)
-    tally: np.ndarray = field(default_factory=lambda: NOTHING)
+    tally: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
     sweep: int = 0
     chain: int = 0
     total: int = 0
-    ones: np.ndarray = field(default_factory=lambda: NOTHING)
+    ones: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""
@@ -58,14 +58,14 @@ class State:
         """Everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
         own = self.own
-        if are_in(own):
-            own = without_gaps(own, int(own["slots"].sum()))
+        if has_hash_tables(own):
+            own = compact_tables(own, int(own["slots"].sum()))
         return {"numbers": numbers, "x": self.x, "tally": self.tally, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become the state that `arrays` was taken from; those that are its own are not copied."""
         mine = {"x": self.x, "tally": self.tally, **self.own}
-        hashed = are_in(self.own)
+        hashed = has_hash_tables(self.own)
         unknown = sorted(arrays.keys() - mine.keys() - {"numbers"})
         if unknown or len(arrays.get("numbers", ())) != 3:
             got = f"also {unknown[0]}" if unknown else "no numbers"
@@ -84,7 +84,7 @@ class State:
                     f"expected {shape} {old.dtype} as {name} of a state of this run, got {got}: "
                     "the state is of another run"
                 )
-        if hashed and not are_possible(mine, arrays):
+        if hashed and not can_have_grown_from(mine, arrays):
             raise CheckpointError(
                 "expected tables of hashed weights that grew from those of this run, got others: "
                 "the state is of another run"

@@ -12,8 +12,8 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
-from herded.system.aligned_arrays import lock, starts
-from herded.system.argument_checks import shown
+from herded.system.aligned_arrays import make_read_only, start_offsets
+from herded.system.argument_checks import short_repr
 from herded.system.compilation.jit import jit
 
 Scan = str | Sequence[int]  # a word, or a permutation of the variables
@@ -56,9 +56,11 @@ def compile_scan(scan: Scan, factors: FactorArrays, free: np.ndarray, whole: boo
             f"the variables, got {scan!r}"
         )
     order = order[free[order]]
-    part = np.zeros(n, np.int64) if whole else components(factors, free)
+    part = np.zeros(n, np.int64) if whole else connected_components(factors, free)
     order = order[np.argsort(part[order], kind="stable")]
-    return lock(ScanArrays(np.array([policy]), order, starts(np.bincount(part[order]))))
+    return make_read_only(
+        ScanArrays(np.array([policy]), order, start_offsets(np.bincount(part[order])))
+    )
 
 
 def _permutation(scan: Scan, n: int) -> np.ndarray:
@@ -69,13 +71,14 @@ def _permutation(scan: Scan, n: int) -> np.ndarray:
         wrong = True
     if wrong:
         raise MethodError(
-            f"expected the scan as a permutation of the variables 0 to {n - 1}, got {shown(scan)}"
+            f"expected the scan as a permutation of the variables 0 to {n - 1}, got "
+            f"{short_repr(scan)}"
         )
     return order.astype(np.int64)
 
 
 @jit
-def components(factors, free):
+def connected_components(factors, free):
     """A number for each free variable: which connected component it is in; -1 where clamped."""
     n = len(free)
     part = np.full(n, -1)

@@ -14,9 +14,9 @@ import numpy as np
 
 from herded.errors import CheckpointError
 from herded.run.checkpoints import checkpoint_file
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Snapshot
-from herded.run.run_loop import run_all
+from herded.run.run_loop import run_until_done
 from herded.system import atomic_files, cpu_count
 from herded.system.atomic_files import FilePath
 from herded.system.threads import run_jobs
@@ -45,7 +45,7 @@ class HerdRun:
     def advance(self, most: int) -> int:
         """A block of sweeps of all herds, side by side."""
         step = min(most, self.total - self.done)
-        threads = min(len(self.herds), cpu_count.available())
+        threads = min(len(self.herds), cpu_count.count_usable_cpus())
         with ThreadPoolExecutor(threads) as pool:
             jobs = range(len(self.herds))
             run_jobs(lambda c: self._advance(c, self.done, step), jobs, pool)
@@ -71,10 +71,10 @@ class HerdRun:
 
             def save() -> None:
                 header = {**identity, "done": self.done, "seconds": self.seconds}
-                checkpoint_file.write(checkpoint, header, self._arrays())
+                checkpoint_file.write_checkpoint(checkpoint, header, self._arrays())
 
-        with interruptible() as stop:
-            self.stopped = run_all(
+        with stop_event_on_interrupt() as stop:
+            self.stopped = run_until_done(
                 self, nullcontext(stop), progress=progress, save=save, save_every=SAVE_EVERY
             )
             if save is not None:
@@ -90,7 +90,7 @@ class HerdRun:
 
     def _resume(self, path: FilePath, identity: Mapping[str, Any], limits: Limits) -> None:
         """Go on where the checkpoint, if there is one, stopped."""
-        found = checkpoint_file.read(path)
+        found = checkpoint_file.read_checkpoint(path)
         if found is None:
             return
         header, arrays = found

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from herded.errors import HerdedError, MethodError
-from herded.live.model_tables import described, dispersed, dropped_net, observed, tables
-from herded.live.text_tables import MOST_STRENGTH, described_text, read_text, text_model
+from herded.live.model_tables import describe_model, dispersed, dropped_net, tables, with_evidence
+from herded.live.text_tables import MOST_STRENGTH, described_text, parse_pasted_text, text_model
 
 MOST_CHAINS = 32
 MOST_SEED = 2**31 - 1
@@ -18,7 +18,7 @@ MOST_SEED = 2**31 - 1
 def names(request: dict[str, Any]) -> dict[str, Any]:
     """The words of a text, and the conditionals of their labels with ties of a strength."""
     text, strength = _text(request, "text"), _number(request, "ties", 0.0, MOST_STRENGTH)
-    words = read_text(text)
+    words = parse_pasted_text(text)
     model = text_model(words, strength)
     return {**described_text(words), "table": tables(model, [[0] * model.n_variables])}
 
@@ -28,8 +28,8 @@ def model(request: dict[str, Any]) -> dict[str, Any]:
     name, content, given = (_text(request, word) for word in ("name", "content", "given"))
     chains, seed = _whole(request, "chains", 1, MOST_CHAINS), _whole(request, "seed", 0, MOST_SEED)
     net = dropped_net(name, content.encode("utf-8", "replace"))
-    seen = observed(net, given)
-    return {**described(net), "table": tables(seen, dispersed(seen, chains, seed))}
+    seen = with_evidence(net, given)
+    return {**describe_model(net), "table": tables(seen, dispersed(seen, chains, seed))}
 
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"names": names, "model": model}

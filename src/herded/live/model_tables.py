@@ -11,8 +11,8 @@ from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import check_support, dispersed_starts
-from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.naming import called
+from herded.models.factor_graph import FactorGraph, to_factor_graph
+from herded.models.naming import variable_text
 from herded.system.atomic_files import FileInMemory
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
@@ -28,7 +28,7 @@ def dropped_net(name: str, content: bytes) -> FactorGraph:
     suffix = name.rpartition(".")[2].lower()
     if suffix not in ("uai", "bif", "xmlbif", "xml", "bifxml"):
         raise ModelError(f"expected a .uai, .bif or .xmlbif file, got {name!r:.80}")
-    model = as_graph(read_model(FileInMemory(name, content), max_memory=MOST_MEMORY))
+    model = to_factor_graph(read_model(FileInMemory(name, content), max_memory=MOST_MEMORY))
     if not 1 <= model.n_variables <= MOST_VARIABLES:
         raise ModelError(
             f"expected at most {MOST_VARIABLES} variables to draw, got {model.n_variables:,}: "
@@ -42,7 +42,7 @@ def dropped_net(name: str, content: bytes) -> FactorGraph:
     return model
 
 
-def observed(model: FactorGraph, text: str) -> FactorGraph:
+def with_evidence(model: FactorGraph, text: str) -> FactorGraph:
     """The model given evidence such as "0:1,4:0": numbers of variables and of their states."""
     evidence: dict[int, int] = {}
     for pair in filter(None, text.split(",")):
@@ -53,14 +53,14 @@ def observed(model: FactorGraph, text: str) -> FactorGraph:
     return model.given(evidence)
 
 
-def described(model: FactorGraph) -> dict[str, Any]:
+def describe_model(model: FactorGraph) -> dict[str, Any]:
     """Names, states and neighbours."""
     graph = [sorted(map(int, model.neighbours(i))) for i in range(model.n_variables)]
     states = [
         list(model.state_names[i]) if model.state_names else [str(k) for k in range(int(count))]
         for i, count in enumerate(model.cardinalities)
     ]
-    names = [str(called(model, i)).strip("'\"") for i in range(model.n_variables)]
+    names = [str(variable_text(model, i)).strip("'\"") for i in range(model.n_variables)]
     return {"names": names, "states": states, "neighbours": graph}
 
 

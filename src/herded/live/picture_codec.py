@@ -6,7 +6,7 @@ import binascii
 import numpy as np
 
 from herded.errors import ModelError
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
 
 NOISE = 6  # the purpose of the stream of noise
@@ -15,7 +15,7 @@ TRIES = 32  # for each pixel, of which four in five succeed
 
 def gaussians(seed: int, n: int) -> np.ndarray:
     """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
-    bits = draws(stream_key(seed, 0, NOISE), n * TRIES).reshape(n, TRIES)
+    bits = random_bits_array(stream_key(seed, 0, NOISE), n * TRIES).reshape(n, TRIES)
     u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
     v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
     s = u * u + v * v

@@ -14,13 +14,13 @@ import numpy as np
 from herded.errors import FileError
 from herded.io.model_files import read_model
 from herded.layouts.layout_cache import cached_layout
-from herded.live.model_tables import dropped_net, observed
+from herded.live.model_tables import dropped_net, with_evidence
 from herded.live.picture_codec import decode_picture, noisy_picture
 from herded.live.scene_links import MOST_SWEEPS, SCENES, Link
-from herded.live.text_tables import MOST_STRENGTH, read_text, text_model
+from herded.live.text_tables import MOST_STRENGTH, parse_pasted_text, text_model
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.lattice_builders import denoising_model, ising_grid
 from herded.models.protocol import Model
 from herded.run.infer import infer
@@ -70,17 +70,17 @@ def scene_of(link: Link, path: FilePath | None = None) -> Scene:
         model = ising_grid(np.zeros((SIDE, SIDE)), coupling, periodic=True)
     elif link.scene == "names":
         strength = link.number("ties", 0, MOST_STRENGTH)
-        model, layout = text_model(read_text(link.text("text")), strength), "table"
+        model, layout = text_model(parse_pasted_text(link.text("text")), strength), "table"
         start = np.zeros(model.n_variables, int)
     else:
-        model, layout = observed(_net(link, path), link.words.get("given", "")), "table"
+        model, layout = with_evidence(_net(link, path), link.words.get("given", "")), "table"
     return Scene(model, method, sweeps, start, layout)
 
 
 def _net(link: Link, path: FilePath | None) -> FactorGraph:
     """The model of a file on the disk, or of the one that the link has in it."""
     if path is not None:
-        return as_graph(read_model(path))
+        return to_factor_graph(read_model(path))
     if "z" not in link.words:
         raise FileError("expected the model's file after --model, got a link without one")
     return dropped_net(link.text("file"), link.file("z"))

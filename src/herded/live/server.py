@@ -17,8 +17,8 @@ from herded.version import __version__
 
 HOST = "127.0.0.1"
 MOST_BYTES = 2**21  # of a request's body
-PATIENCE = 15.0  # seconds for a request to come in
-LONGEST = 60.0  # seconds for an answer: compilers may come first
+REQUEST_TIMEOUT_SECONDS = 15.0  # seconds for a request to come in
+ANSWER_TIMEOUT_SECONDS = 60.0  # seconds for an answer: compilers may come first
 MOST_AT_ONCE = 16  # connections
 
 
@@ -72,12 +72,15 @@ class LiveServer(ThreadingHTTPServer):
             finally:
                 self.thinking.release()
 
-        late = 503, {"error": f"expected an answer within {LONGEST:.0f} seconds, got none"}
-        if not self.thinking.acquire(timeout=LONGEST):
+        late = (
+            503,
+            {"error": f"expected an answer within {ANSWER_TIMEOUT_SECONDS:.0f} seconds, got none"},
+        )
+        if not self.thinking.acquire(timeout=ANSWER_TIMEOUT_SECONDS):
             return late
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        thread.join(LONGEST)
+        thread.join(ANSWER_TIMEOUT_SECONDS)
         return found[0] if found else late
 
 
@@ -85,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     server: LiveServer
-    timeout = PATIENCE
+    timeout = REQUEST_TIMEOUT_SECONDS
     server_version, sys_version = f"herded/{__version__}", ""
 
     def do_GET(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.encoded_batch import Batch, encode
-from herded.ner.crf.skip_chain import Ties, graph
+from herded.ner.crf.skip_chain import TieWeights, build_document_model
 from herded.ner.recogniser import Recogniser, load
 from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
@@ -28,7 +28,7 @@ class Text:
     scores: np.ndarray  # (N, K)
 
 
-def read_text(text: str) -> Text:
+def parse_pasted_text(text: str) -> Text:
     """The words of a text that is short enough to be drawn."""
     if len(text) > MOST_CHARACTERS:
         raise MethodError(
@@ -47,7 +47,7 @@ def text_model(text: Text, strength: float) -> FactorGraph:
     """A label for each word; mentions of a word pull each other `strength` times as learnt."""
     learnt = _ties()
     ties = replace(learnt, table=strength * learnt.table)
-    return graph(recogniser().chain, text.batch, text.scores, ties)
+    return build_document_model(recogniser().chain, text.batch, text.scores, ties)
 
 
 def described_text(text: Text) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def recogniser() -> Recogniser:
     return load()
 
 
-def _ties() -> Ties:
+def _ties() -> TieWeights:
     ties = recogniser().ties
     assert ties is not None  # the package's own model has them
     return ties

@@ -13,9 +13,9 @@ from herded.layouts.base import Layout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.visit_order import compile_scan
 from herded.methods.options import Options
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
-from herded.system.argument_checks import is_between
+from herded.system.argument_checks import is_number_between
 
 
 class FactorsInOrder(NamedTuple):
@@ -27,7 +27,7 @@ class FactorsInOrder(NamedTuple):
 
 def factors_in_order(model: Model, scan: str) -> FactorsInOrder:
     """Lay the factors of `model` out, and its variables in the order of `scan`."""
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     factors = compile_factors(graph)
     return FactorsInOrder(factors, compile_scan(scan, factors, graph.evidence < 0, False).order)
 
@@ -48,7 +48,7 @@ class DampedState:
 
 
 @dataclass(frozen=True)
-class Damped(Options):
+class DampedSolver(Options):
     """A solver that takes damped steps until they are small."""
 
     damping: float = 1.0
@@ -59,14 +59,14 @@ class Damped(Options):
     orders: ClassVar[tuple[str, ...]] = ("sequential", "parallel")  # what `updates` may be
 
     def __post_init__(self) -> None:
-        if not is_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
+        if not is_number_between(self.damping, 0.0, 1.0) or self.damping == 0.0:
             raise MethodError(f"expected damping in (0, 1], got {self.damping!r}")
         if self.updates not in self.orders:
             *others, last = (f'"{order}"' for order in self.orders)
             raise MethodError(
                 f"expected updates {', '.join(others)} or {last}, got {self.updates!r}"
             )
-        if not is_between(self.tolerance, 0.0, np.inf):
+        if not is_number_between(self.tolerance, 0.0, np.inf):
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def step(self, layout: Layout, state: Any) -> float:

@@ -13,7 +13,7 @@ models, `--only uai` on real ones.
 
 from herded.layouts.factor_arrays import compile_factors, count_rows
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.system import memory_limits
@@ -23,7 +23,7 @@ FEW_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty 
 SLACK = 4.0  # 2 to 8 do much the same
 
 
-def suited_weights(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
+def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
     """Herding in time with the weights and the slack that suit a model.
 
     "blanket" weights (Algorithm 1) where every variable has at most 512 contexts, else "pooled"
@@ -31,24 +31,26 @@ def suited_weights(model: Model, *, seed: int = 0, max_memory: Size | None = Non
 
     Examples
     --------
-    >>> from herded.methods.default_weights import suited_weights
-    >>> suited_weights(hd.ising_grid(np.zeros((10, 10)))).weights
+    >>> from herded.methods.default_weights import default_weights
+    >>> default_weights(hd.ising_grid(np.zeros((10, 10)))).weights
     'blanket'
 
     In a complete graph of 30 variables each has 2^29 contexts:
 
     >>> edges = np.stack(np.triu_indices(30, k=1), axis=1)
     >>> model = hd.pairwise_model(np.zeros((30, 2)), edges, np.eye(2))
-    >>> method = suited_weights(model)
+    >>> method = default_weights(model)
     >>> method.weights, method.slack
     ('pooled', 4.0)
     """
     check_model(model)
     if not has_factors(model):  # so that nobody knows how many contexts there are
         return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     rows = count_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())
-    if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory_limits.limit(max_memory):
+    if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory_limits.memory_limit(
+        max_memory
+    ):
         return HerdedGibbs(weights="blanket", seed=seed)
     return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from herded.draws.random import RandomDraw
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.layouts.visit_order import Scan
 from herded.methods.options import check_herd, check_seed, frozen_scan
 from herded.methods.schedule import Schedule, check_schedule
@@ -63,7 +63,7 @@ class Gibbs(SiteSampler):
         self.check_moves()
 
     @cached_property
-    def draw(self) -> RandomDraw | TogetherDraw:
+    def draw(self) -> RandomDraw | SystematicDraw:
         if self.herd > 1:
-            return TogetherDraw(self.seed, self.herd, kept=False)
+            return SystematicDraw(self.seed, self.herd, kept=False)
         return RandomDraw(self.seed)

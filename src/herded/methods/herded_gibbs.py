@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from herded.draws.herded import HerdedDraw
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.errors import MethodError
 from herded.layouts.general.context_weights import check_weights
 from herded.layouts.visit_order import Scan
@@ -32,7 +32,7 @@ from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
-from herded.system.argument_checks import is_between, is_whole
+from herded.system.argument_checks import is_number_between, is_whole_number
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,
@@ -103,11 +103,11 @@ class HerdedGibbs(SiteSampler):
         check_seed(self.seed)
         check_herd(self.herd)
         object.__setattr__(self, "scan", frozen_scan(self.scan))
-        if not is_between(self.slack, 0, 64):
+        if not is_number_between(self.slack, 0, 64):
             raise MethodError(f"expected slack from 0 to 64, got {self.slack!r}")
         if self.phases not in ("half", "random"):
             raise MethodError(f'expected phases "half" or "random", got {self.phases!r}')
-        if not is_whole(self.max_weights, 1):
+        if not is_whole_number(self.max_weights, 1):
             raise MethodError(f"expected max_weights of 1 or more, got {self.max_weights!r}")
         check_schedule(self.schedule)
         if self.schedule is not None and (
@@ -131,9 +131,9 @@ class HerdedGibbs(SiteSampler):
             )
 
     @cached_property
-    def draw(self) -> HerdedDraw | TogetherDraw:
+    def draw(self) -> HerdedDraw | SystematicDraw:
         if self.herd > 1:
-            return TogetherDraw(self.seed, self.herd, kept=True)
+            return SystematicDraw(self.seed, self.herd, kept=True)
         # Under a schedule nothing is tabulated, so that the weights of Algorithm 1 are hashed.
         hashed = self.schedule is not None and self.weights == "blanket"
         return HerdedDraw(

@@ -6,13 +6,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from herded.errors import MethodError
-from herded.system.argument_checks import is_whole
+from herded.system.argument_checks import is_whole_number
 
 if TYPE_CHECKING:
     from herded.layouts.visit_order import Scan
 
 MOST_MEMBERS = 2**16  # of a herd
-LONGEST = 60  # letters of an option that is shown
+MAX_OPTION_CHARS = 60  # letters of an option that is shown
 
 
 class Options:
@@ -33,12 +33,14 @@ class Options:
 def shortened(value: object) -> str:
     """A value as it would be written, but for the middle of a long one."""
     text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]}...{text[-7:]}"
+    return (
+        text if len(text) <= MAX_OPTION_CHARS else f"{text[: MAX_OPTION_CHARS - 10]}...{text[-7:]}"
+    )
 
 
 def check_seed(seed: object) -> None:
     """A seed is a whole number from 0."""
-    if not is_whole(seed, 0):
+    if not is_whole_number(seed, 0):
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
 
 
@@ -53,7 +55,7 @@ def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
 
 def check_herd(herd: int) -> None:
     """A herd has one member or more."""
-    if not is_whole(herd, 1) or herd > MOST_MEMBERS:
+    if not is_whole_number(herd, 1) or herd > MOST_MEMBERS:
         raise MethodError(
             f"expected a herd of 1 to {MOST_MEMBERS} members, got {herd!r}: for more run several "
             "with chains="

@@ -11,7 +11,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.state import State
-from herded.system.argument_checks import is_between
+from herded.system.argument_checks import is_number_between
 
 Schedule = str | Callable[[int, int], float]
 
@@ -75,7 +75,7 @@ def constant_beta(schedule: Schedule | None) -> float:
 
 def _beta(schedule: Callable[[int, int], float], sweep: int, total: int) -> float:
     temperature = schedule(min(sweep, total - 1), total)
-    if not is_between(temperature, 0.0, sys.float_info.max):
+    if not is_number_between(temperature, 0.0, sys.float_info.max):
         raise MethodError(
             f"expected a finite temperature of 0 or more from the schedule, got {temperature!r} in "
             f"sweep {sweep} of {total}"

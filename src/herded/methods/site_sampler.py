@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import SweptLayout
+from herded.layouts.base import SweepableLayout
 from herded.layouts.proposal import Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import Scan
@@ -18,7 +18,7 @@ from herded.methods.schedule import Schedule, constant_beta, inverse_temperature
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 from herded.system.memory_limits import Size
 
 NAMELESS = ("seed", "herd")  # options that layouts do not know
@@ -42,7 +42,7 @@ class SiteSampler(Options):
         if self.moves is not None and (
             isinstance(self.moves, type) or not hasattr(self.moves, "propose")
         ):
-            raise MethodError(f"expected moves=None or hd.Blocks(), got {shown(self.moves)}")
+            raise MethodError(f"expected moves=None or hd.Blocks(), got {short_repr(self.moves)}")
         if self.moves is not None and self.scan != "auto":
             raise MethodError(
                 f"expected no scan with moves, which have an order of their own, got {self.scan!r}"
@@ -78,13 +78,13 @@ class SiteSampler(Options):
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
-    ) -> SweptLayout:
+    ) -> SweepableLayout:
         """Lay the model out for this method."""
         return replace(self.propose(model, kind=kind, max_memory=max_memory).build(), method=self)
 
     def init(
         self,
-        layout: SweptLayout,
+        layout: SweepableLayout,
         x: np.ndarray,
         *,
         chain: int = 0,
@@ -95,7 +95,7 @@ class SiteSampler(Options):
         return layout.start(self.draw, x, chain=chain, tally=tally, total=total)
 
     def advance(
-        self, layout: SweptLayout, state: State, block: np.ndarray, pool: Executor | None = None
+        self, layout: SweepableLayout, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
         """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it."""
         betas = None

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, field_couplings
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, find_couplings
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import Options
 from herded.models.callbacks.conditional_model import ConditionalModel
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.moves.sites import Sites
 from herded.moves.tempering.binary_pairs_exchange import compile_links
@@ -30,16 +30,16 @@ from herded.moves.tempering.ladder_layouts import (
     SiteLadder,
     check_scan,
     geometric,
-    melted,
+    soften_hard_zeros,
 )
-from herded.moves.tempering.learned_block_moves import ROOM
+from herded.moves.tempering.learned_block_moves import MAX_BLOCKS
 from herded.moves.tempering.replica_exchange import compile_components
 from herded.system import memory_limits
-from herded.system.argument_checks import is_between, is_whole, shown
+from herded.system.argument_checks import is_number_between, is_whole_number, short_repr
 from herded.system.memory_limits import Size
 
 MOST_RUNGS = 256
-BLOCK = 2.0**20  # bytes of the samples of one rung
+RUNG_BLOCK_BYTES = 2.0**20  # bytes of the samples of one rung
 SWAPS = ("components", "whole")
 SITES = Gibbs()
 
@@ -77,9 +77,9 @@ class Tempered(Options):
 
     def __post_init__(self) -> None:
         check_method(self.method)
-        if not is_whole(self.rungs, 2) or self.rungs > MOST_RUNGS:
+        if not is_whole_number(self.rungs, 2) or self.rungs > MOST_RUNGS:
             raise MethodError(f"expected 2 to {MOST_RUNGS} rungs, got {self.rungs!r}")
-        if not is_between(self.hottest, 0.0, 1.0) or self.hottest == 1:
+        if not is_number_between(self.hottest, 0.0, 1.0) or self.hottest == 1:
             raise MethodError(
                 "expected the inverse temperature of the hottest rung from 0 to below 1, got "
                 f"{self.hottest!r}"
@@ -106,11 +106,11 @@ class Tempered(Options):
         inner = self.method.move.propose(
             model, self.method.draw, kind=kind, cools=True, max_memory=max_memory
         )
-        graph, members, rungs = as_graph(model), self.method.herd, self.rungs
+        graph, members, rungs = to_factor_graph(model), self.method.herd, self.rungs
         width = int(graph.cardinalities.max())
         states = (1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0) * graph.n_variables
-        chain = rungs * members * (4 * states + graph.n_variables) + ROOM * graph.n_variables
-        block = BLOCK * rungs
+        chain = rungs * members * (4 * states + graph.n_variables) + MAX_BLOCKS * graph.n_variables
+        block = RUNG_BLOCK_BYTES * rungs
         tables = 16.0 * len(graph.log_tables) + 40.0 * len(graph.factor_variables)
         need = 2 * inner.memory + chain + tables + block
         return Proposal(
@@ -119,7 +119,7 @@ class Tempered(Options):
             chain_memory=chain + block,
             grows=False,
             least_block=1,
-            check=lambda: memory_limits.check(need, max_memory, "the replicas of a ladder"),
+            check=lambda: memory_limits.check_memory(need, max_memory, "the replicas of a ladder"),
             make=lambda: self._build(model, inner, kind, need, chain + block),
         )
 
@@ -132,11 +132,11 @@ class Tempered(Options):
     def _build(
         self, model: Model, inner: Proposal, kind: str | None, need: float, chain: float
     ) -> LadderLayout:
-        graph = as_graph(model)
+        graph = to_factor_graph(model)
         melts = graph.has_hard_zeros
-        soft = melted(graph) if melts else graph
-        couplings, _ = field_couplings(graph)
-        hottest = self.hottest if couplings is None else min(self.hottest, disorder(couplings))
+        soft = soften_hard_zeros(graph) if melts else graph
+        couplings, _ = find_couplings(graph)
+        hottest = self.hottest if couplings is None else min(self.hottest, disorder_beta(couplings))
         betas = geometric(self.rungs - melts, hottest)
         facts: dict[str, Any] = {
             "model": model,
@@ -150,7 +150,7 @@ class Tempered(Options):
         }
         move, draw = self.method.move, self.method.draw
         if isinstance(move, Sites) and self.method.herd == 1 and kind in (None, inner.kind):
-            task = Task(model, draw, move.scan, None)
+            task = LayoutRequest(model, draw, move.scan, None)
             check_scan(task.order)
             if couplings is not None and kind is None:
                 links = compile_links(couplings)
@@ -180,7 +180,7 @@ class Tempered(Options):
         layout.climb(self.method.draw, state, block, pool)
 
 
-def disorder(couplings: Couplings) -> float:
+def disorder_beta(couplings: Couplings) -> float:
     """The inverse temperature below which the mean field of a model's couplings has no order.
 
     Where neighbours are many their couplings make up one field, and modes part at once: a hottest
@@ -200,7 +200,7 @@ def check_method(method: object) -> None:
             "use Gibbs(), or Gibbs(herd=64) for ladders that draw together"
         )
     if not isinstance(method, Gibbs):
-        raise MethodError(f"expected Gibbs(...) to temper, got {shown(method)}")
+        raise MethodError(f"expected Gibbs(...) to temper, got {short_repr(method)}")
     if method.schedule is not None:
         raise MethodError(
             "expected Gibbs(...) without a schedule to temper, whose rungs have temperatures of "

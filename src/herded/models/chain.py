@@ -13,7 +13,7 @@ from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import join, unary_array
 from herded.models.validation import Called
-from herded.system.argument_checks import edge_array, number_array, whole_array
+from herded.system.argument_checks import as_float_array, as_integer_array, edge_array
 
 
 def chain_model(
@@ -112,7 +112,7 @@ def skip_chain_model(
     left = _left_ends(len(unary), lengths)
     skips = edge_array("skip_edges", skip_edges)
     k = unary.shape[1]
-    tables = number_array("log_skip", log_skip)
+    tables = as_float_array("log_skip", log_skip)
     if tables.shape == (k, k):
         tables = np.broadcast_to(tables, (len(skips), k, k))
     if tables.shape != (len(skips), k, k):
@@ -137,7 +137,7 @@ def _link(left: np.ndarray) -> Called:
 
 def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
     """The positions that have a right neighbour in their chain."""
-    sizes = whole_array("chain lengths", [n] if lengths is None else lengths)
+    sizes = as_integer_array("chain lengths", [n] if lengths is None else lengths)
     if sizes.ndim != 1 or (sizes < 1).any() or sizes.sum() != n:
         raise ModelError(
             f"expected chain lengths of 1 or more that add up to {n}, got {sizes.tolist()!r:.80}"
@@ -147,7 +147,7 @@ def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
 
 def _transitions(unary: np.ndarray, log_pairwise: ArrayLike, left: np.ndarray) -> np.ndarray:
     n, k = unary.shape
-    tables = number_array("log_pairwise", log_pairwise)
+    tables = as_float_array("log_pairwise", log_pairwise)
     if tables.shape == (k, k):
         return np.broadcast_to(tables, (len(left), k, k))
     if tables.shape != (n - 1, k, k):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.naming import called, index_of, state_index
+from herded.models.naming import state_index, variable_index, variable_text
 from herded.models.protocol import Model
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def merge(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
     """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
     if not isinstance(evidence, Mapping):
-        raise ModelError(f"expected evidence as {{variable: value}}, got {shown(evidence)}")
+        raise ModelError(f"expected evidence as {{variable: value}}, got {short_repr(evidence)}")
     clamped = np.array(model.evidence)
     flat = clamped.reshape(-1)
     for key, value in evidence.items():
-        i = index_of(model, key)
+        i = variable_index(model, key)
         flat[i] = state_index(model, i, key, value)
     return clamped
 
@@ -40,7 +40,7 @@ def check_possible(model: "FactorGraph") -> None:
         )
         if np.isneginf(table[rest]).all():
             fixed = [_name_and_state(model, int(i)) for i in variables if model.evidence[i] >= 0]
-            names = [called(model, int(i)) for i in variables]
+            names = [variable_text(model, int(i)) for i in variables]
             raise ModelError(
                 f"expected evidence of positive probability, but {{{', '.join(fixed)}}} is "
                 f"impossible in factor {f} over variables ({', '.join(names)}): correct or drop "
@@ -52,5 +52,6 @@ def _name_and_state(model: Model, i: int) -> str:
     """A variable and its evidence, by their names."""
     value = int(model.evidence[i])
     return (
-        f"{called(model, i)}: {repr(model.state_names[i][value]) if model.state_names else value}"
+        f"{variable_text(model, i)}: "
+        f"{repr(model.state_names[i][value]) if model.state_names else value}"
     )

@@ -28,14 +28,19 @@ from herded.models.validation import (
     check_states,
     check_tables,
     check_unaries,
-    laid_out,
+    flatten_factors,
     listed_factors,
     read_factor,
     table_strides,
 )
-from herded.system.argument_checks import described, locked, number_array, whole_array
+from herded.system.argument_checks import (
+    as_float_array,
+    as_integer_array,
+    describe_value,
+    read_only_copy,
+)
 from herded.system.html import table
-from herded.system.last_value_cache import keeps_last
+from herded.system.last_value_cache import cache_last
 
 Factor = tuple[Sequence[int], Any]
 
@@ -120,7 +125,7 @@ class FactorGraph:
             scopes.append(variables)
             tables.append(table)
         built = FactorGraph.from_arrays(
-            *laid_out(cards, scopes, tables), names=names, state_names=state_names
+            *flatten_factors(cards, scopes, tables), names=names, state_names=state_names
         )
         self.__dict__.update(built.__dict__)
 
@@ -168,11 +173,11 @@ class FactorGraph:
         """
         cards = check_cardinalities(cardinalities)
         n = len(cards)
-        starts = whole_array("factor_start", factor_start)
-        variables = whole_array("factor_variables", factor_variables)
+        starts = as_integer_array("factor_start", factor_start)
+        variables = as_integer_array("factor_variables", factor_variables)
         check_scopes(n, starts, variables, called)
         strides, sizes = table_strides(cards, starts, variables, called)
-        tables = number_array("log_tables", log_tables)
+        tables = as_float_array("log_tables", log_tables)
         if tables.size != sizes.sum():
             raise ModelError(
                 f"expected {sizes.sum()} table entries for these scopes, got {tables.size}"
@@ -181,13 +186,13 @@ class FactorGraph:
         check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]], called)
         model = cls.__new__(cls)
         model.__dict__.update(
-            cardinalities=locked(cards, np.int64),
-            factor_start=locked(starts, np.int64),
-            factor_variables=locked(variables, np.int64),
-            factor_strides=locked(strides, np.int64),
-            table_start=locked(table_start, np.int64),
-            log_tables=locked(tables, np.float64),
-            evidence=locked(np.full(n, -1), np.int64),
+            cardinalities=read_only_copy(cards, np.int64),
+            factor_start=read_only_copy(starts, np.int64),
+            factor_variables=read_only_copy(variables, np.int64),
+            factor_strides=read_only_copy(strides, np.int64),
+            table_start=read_only_copy(table_start, np.int64),
+            log_tables=read_only_copy(tables, np.float64),
+            evidence=read_only_copy(np.full(n, -1), np.int64),
             names=check_names(names, n),
             state_names=check_state_names(state_names, cards),
             shape=shape or (n,),
@@ -196,7 +201,7 @@ class FactorGraph:
         return model
 
     def __repr__(self) -> str:
-        return f"FactorGraph({summary.in_a_line(self, self.n_factors)})"
+        return f"FactorGraph({summary.one_line_summary(self, self.n_factors)})"
 
     def _repr_html_(self) -> str:
         return table(repr(self), summary.facts(summary.features(self)))
@@ -269,7 +274,7 @@ class FactorGraph:
         keys = np.sort(both[:, 0] * n + both[:, 1])
         keys = keys[np.diff(keys, prepend=-1) > 0]  # each pair once; np.unique is slower
         start = np.searchsorted(keys, np.arange(n + 1) * n)
-        return locked(start, np.int64), locked(keys % max(n, 1), np.int64)
+        return read_only_copy(start, np.int64), read_only_copy(keys % max(n, 1), np.int64)
 
     def by_arity(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Factors grouped by arity: (factors (G,), variables (G, a), strides (G, a)) for each."""
@@ -365,21 +370,21 @@ class FactorGraph:
         model.__dict__.update(
             {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
         )
-        clamped = locked(_evidence.merge(self, evidence), np.int64)
+        clamped = read_only_copy(_evidence.merge(self, evidence), np.int64)
         object.__setattr__(model, "evidence", clamped)
         _evidence.check_possible(model)
         return model
 
 
-@keeps_last
-def as_graph(model: Model) -> FactorGraph:
+@cache_last
+def to_factor_graph(model: Model) -> FactorGraph:
     """A model with its factors written out, for those who can ask only factor graphs."""
     check_model(model)
     if not has_factors(model):
         remedy = getattr(model, "works_with", "a sampler that works on such models")
         raise MethodError(
             f"expected a factor graph, or a model that can be written as one, got "
-            f"{described(model)}: use {remedy}"
+            f"{describe_value(model)}: use {remedy}"
         )
     return model.as_factor_graph()
 

@@ -22,7 +22,7 @@ from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.factor_graph import FactorGraph
 from herded.models.validation import check_states
-from herded.system.argument_checks import locked
+from herded.system.argument_checks import read_only_copy
 from herded.system.html import table
 
 ISING, POTTS = -1.0, 0.0
@@ -80,7 +80,7 @@ class Lattice:
     zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
 
     def __repr__(self) -> str:
-        return f"Lattice({summary.in_a_line(self)})"
+        return f"Lattice({summary.one_line_summary(self)})"
 
     def _repr_html_(self) -> str:
         return table(repr(self), summary.of_lattice(self))
@@ -209,7 +209,7 @@ class Lattice:
                [ 0, -1]])
         """
         clamped = _evidence.merge(self, evidence)
-        model = replace(self, clamped=locked(clamped.reshape(self.shape), np.int64))
+        model = replace(self, clamped=read_only_copy(clamped.reshape(self.shape), np.int64))
         forbidden = np.isneginf(
             np.take_along_axis(self.log_unary, np.maximum(model.clamped, 0)[..., None], axis=-1)
         )[..., 0] & (model.clamped >= 0)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.validation import check_magnitude
-from herded.system.argument_checks import locked, number, number_array, shown
+from herded.system.argument_checks import as_float, as_float_array, read_only_copy, short_repr
 
 MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
 Shape = tuple[int, ...]
@@ -147,7 +147,7 @@ def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -
     """
     y = grid_array("the noisy picture", noisy, 1)
     _check_all("finite pixels in the noisy picture", y, np.isfinite(y))
-    spread = number("sigma", sigma)
+    spread = as_float("sigma", sigma)
     variance = spread * spread
     if not (np.isfinite(variance) and sigma > 0 and variance > 0):
         raise ModelError(f"expected a noise level sigma above 0, got {sigma}")
@@ -192,17 +192,17 @@ def _lattice(
     couplings = check_couplings(coupling, shape, joined)
     check_magnitude(log_unary, *couplings)
     return Lattice(
-        log_unary=locked(log_unary, np.float64),
-        couplings=tuple(locked(along, np.float64) for along in couplings),
+        log_unary=read_only_copy(log_unary, np.float64),
+        couplings=tuple(read_only_copy(along, np.float64) for along in couplings),
         unlike=unlike,
         joined=joined,
-        clamped=locked(np.full(shape, -1), np.int64),
+        clamped=read_only_copy(np.full(shape, -1), np.int64),
     )
 
 
 def grid_array(name: str, values: ArrayLike, least: int) -> np.ndarray:
     """`values` as floats with `least` or more dimensions, none of them empty."""
-    array = number_array(name, values)
+    array = as_float_array(name, values)
     if array.ndim < least or 0 in array.shape:
         raise ModelError(
             f"expected a non-empty array of {least} or more dimensions as {name}, got shape "
@@ -216,7 +216,11 @@ def check_joined(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool, .
     several = isinstance(periodic, (tuple, list))
     joined = tuple(periodic) if isinstance(periodic, (tuple, list)) else (periodic,) * len(shape)
     if len(joined) != len(shape) or not all(isinstance(one, (bool, np.bool_)) for one in joined):
-        got = f"{len(joined)} of them" if several and len(joined) != len(shape) else shown(periodic)
+        got = (
+            f"{len(joined)} of them"
+            if several and len(joined) != len(shape)
+            else short_repr(periodic)
+        )
         raise ModelError(
             f"expected periodic as True or False, or as {len(shape)} of them, one for each axis, "
             f"the last axis first, got {got}"
@@ -238,7 +242,7 @@ def check_couplings(
     parts: list[ArrayLike]
     if isinstance(coupling, (tuple, list)) and len(coupling) == dims:
         parts = list(coupling)
-    elif dims == 1 or number_array("the coupling", coupling).ndim == 0:
+    elif dims == 1 or as_float_array("the coupling", coupling).ndim == 0:
         parts = [coupling] * dims
     else:
         each = "a pair of arrays (right, down)" if dims == 2 else f"a tuple of {dims} arrays"
@@ -247,15 +251,15 @@ def check_couplings(
             f"first, got {type(coupling).__name__} of shape {np.shape(coupling)}"
         )
     return tuple(
-        _coupling(part, edges(shape, dims - 1 - n, joined[n]), called(dims, n))
+        _coupling(part, edges(shape, dims - 1 - n, joined[n]), axis_text(dims, n))
         for n, part in enumerate(parts)
     )
 
 
 def _coupling(values: ArrayLike, shape: Shape, name: str) -> np.ndarray:
-    part = number_array("the coupling", values)
+    part = as_float_array("the coupling", values)
     if part.ndim == 0:
-        part = np.full(shape, number("the coupling", values))
+        part = np.full(shape, as_float("the coupling", values))
     if part.shape != shape:
         raise ModelError(f"expected couplings {name} of shape {shape}, got {part.shape}")
     if not np.isfinite(part).all():
@@ -268,6 +272,6 @@ def edges(shape: Shape, axis: int, joined: bool) -> Shape:
     return tuple(n - (a == axis and not joined) for a, n in enumerate(shape))
 
 
-def called(dims: int, n: int) -> str:
+def axis_text(dims: int, n: int) -> str:
     """What a message calls the n-th axis from the end."""
     return ("right", "down")[n] if dims == 2 else f"along axis {dims - 1 - n}"

@@ -1,7 +1,7 @@
 """What variables and states are called: by their names, their place in a picture, or by number.
 
-`index_of` and `state_index` read what a user wrote; `called` names a variable in a message; labels
-name variables and states in results, plots and files.
+`variable_index` and `state_index` read what a user wrote; `variable_text` names a variable in a
+message; labels name variables and states in results, plots and files.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
-from herded.system.argument_checks import shown, whole_number
+from herded.system.argument_checks import as_integer, short_repr
 from herded.system.suggestions import did_you_mean
 
 
-def index_of(model: Model, key: object) -> int:
+def variable_index(model: Model, key: object) -> int:
     """The index of a variable given by index, name, or position in a picture."""
     if isinstance(key, str):
         if model.names is None or key not in model.names:
@@ -25,7 +25,7 @@ def index_of(model: Model, key: object) -> int:
         return int(model.names.index(key))
     shape = model.shape if isinstance(key, tuple) else (model.n_variables,)
     keys = key if isinstance(key, tuple) else (key,)
-    position = [whole_number("a variable", p) for p in keys]
+    position = [as_integer("a variable", p) for p in keys]
     if len(position) != len(shape) or any(
         not 0 <= p < size for p, size in zip(position, shape, strict=True)
     ):
@@ -41,22 +41,22 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
     k = int(model.cardinalities[i])
     states = model.state_names[i] if model.state_names else ()
     expected = f"expected evidence from 0 to {k - 1}"
-    expected += f" or one of {shown(states)}" if states else ""
+    expected += f" or one of {short_repr(states)}" if states else ""
     if states and isinstance(value, str):
         if value not in states:
             hint = did_you_mean(value, states)
             raise ModelError(f"{expected} for variable {key!r}, got {value!r}{hint}")
         return states.index(value)
-    state = whole_number(f"evidence for {key!r}", value)
+    state = as_integer(f"evidence for {key!r}", value)
     if not 0 <= state < k:
         raise ModelError(f"{expected} for variable {key!r}, got {value}")
     return state
 
 
-def called(model: Model, i: int) -> str:
+def variable_text(model: Model, i: int) -> str:
     """What to call variable `i` in a message: its name, its pixel or its number."""
     if model.names:
-        return shown(model.names[i])
+        return short_repr(model.names[i])
     if len(model.shape) > 1:
         return str(tuple(int(p) for p in np.unravel_index(i, model.shape)))
     return str(int(i))

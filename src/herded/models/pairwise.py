@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
 from herded.models.validation import Called
-from herded.system.argument_checks import edge_array, float_array, number_array
+from herded.system.argument_checks import as_float_array, edge_array, float_array
 
 UNEVEN = "use FactorGraph for variables of different numbers of states"
 
@@ -62,7 +62,7 @@ def pairwise_model(
     unary = unary_array(log_unary)
     k = unary.shape[1]
     ends = edge_array("edges", edges)
-    tables = number_array("log_pairwise", log_pairwise)
+    tables = as_float_array("log_pairwise", log_pairwise)
     if len(ends) == 0:
         tables = tables.reshape(0, k, k) if tables.size == 0 else tables
     if tables.shape == (k, k):

@@ -12,8 +12,8 @@ class Model(Protocol):
     """What every model offers: variables 0 .. N-1 with states 0 .. K_i - 1, some of them known.
 
     `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
-    answer what only factor graphs can (`herded.models.factor_graph.as_graph`). A model may also
-    name the order of visits that suits it, `preferred_scan`.
+    answer what only factor graphs can (`herded.models.factor_graph.to_factor_graph`). A model may
+    also name the order of visits that suits it, `preferred_scan`.
 
     Examples
     --------

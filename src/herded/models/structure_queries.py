@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.protocol import Model
 
 EXACTLY = 10**15  # up to here all digits are shown
@@ -35,7 +35,7 @@ def joint_states_text(cardinalities: ArrayLike) -> str:
 def neighbour_pairs(model: Model) -> np.ndarray:
     """(E, 2) all pairs i < j of variables whose conditionals depend on each other."""
     if has_factors(model):
-        start, members = as_graph(model).adjacency
+        start, members = to_factor_graph(model).adjacency
         owner = np.repeat(np.arange(model.n_variables), np.diff(start))
         return np.stack([owner, members], axis=1)[owner < members]
     lists = [model.neighbours(i) for i in range(model.n_variables)]

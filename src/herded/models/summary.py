@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 MOST_KINDS = 8  # of factors or variables that are listed
 
 
-def count(n: int, what: str) -> str:
+def count_text(n: int, what: str) -> str:
     """`1 chain`, `10,000 sweeps`, `no factors`."""
     plural = what if n == 1 else what + "s"
     return f"{n:,} {plural}" if n else f"no {plural}"
 
 
-def in_a_line(model: Model, factors: int | None = None) -> str:
+def one_line_summary(model: Model, factors: int | None = None) -> str:
     """`37 variables of 2 to 4 states, 37 factors, 2 observed`."""
     low, high = int(model.cardinalities.min()), int(model.cardinalities.max())
-    states = count(high, "state") if low == high else f"{low} to {high} states"
+    states = count_text(high, "state") if low == high else f"{low} to {high} states"
     sides = " x ".join(f"{size:,}" for size in model.shape)
-    flat = count(model.n_variables, "variable")
+    flat = count_text(model.n_variables, "variable")
     variables = f"{sides} variables" if len(model.shape) > 1 else flat
     observed = int((model.evidence >= 0).sum())
     parts = [f"{variables} of {states}"]
-    parts += [] if factors is None else [count(factors, "factor")]
+    parts += [] if factors is None else [count_text(factors, "factor")]
     parts += [f"{observed:,} observed"] if observed else []
     return ", ".join(parts)
 
@@ -56,7 +56,7 @@ def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def facts(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Features as lines of a name and what there is to say."""
-    arities = [f"{n:,} of {count(int(a), 'variable')}" for a, n in found["arities"].items()]
+    arities = [f"{n:,} of {count_text(int(a), 'variable')}" for a, n in found["arities"].items()]
     yield "factors", _listed(arities)
     zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
     yield "entries", f"{found['entries']:,} in tables, {zeros} of them zero"

@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
-from herded.system.argument_checks import described, number_array, shown, whole_array
+from herded.system.argument_checks import (
+    as_float_array,
+    as_integer_array,
+    describe_value,
+    short_repr,
+)
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
@@ -35,10 +40,10 @@ def by_number(f: int) -> str:
 
 def check_cardinalities(cardinalities: ArrayLike) -> np.ndarray:
     """Numbers of states, one for each variable."""
-    cards = whole_array("cardinalities", cardinalities)
+    cards = as_integer_array("cardinalities", cardinalities)
     if cards.ndim != 1 or len(cards) == 0:
         raise ModelError(
-            f"expected a list of one or more cardinalities, got {shown(cardinalities)}"
+            f"expected a list of one or more cardinalities, got {short_repr(cardinalities)}"
         )
     if (cards < 1).any():
         i = int(np.argmax(cards < 1))
@@ -46,7 +51,7 @@ def check_cardinalities(cardinalities: ArrayLike) -> np.ndarray:
     return cards
 
 
-def laid_out(
+def flatten_factors(
     cards: np.ndarray,
     scopes: list[np.ndarray],
     tables: list[np.ndarray],
@@ -84,7 +89,7 @@ def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Call
     if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
         raise ModelError(
             "expected factor_start as a flat array from 0, and factor_variables as a flat array, "
-            f"got {shown(starts)} and {shown(variables)}"
+            f"got {short_repr(starts)} and {short_repr(variables)}"
         )
     if (arity < 0).any() or starts[-1] != len(variables):
         raise ModelError(
@@ -182,7 +187,7 @@ def listed_factors(factors: Iterable[Factor]) -> list[Factor]:
         return list(factors)
     except TypeError as error:
         raise ModelError(
-            f"expected a list of factors (variables, log_table), got {shown(factors)}"
+            f"expected a list of factors (variables, log_table), got {short_repr(factors)}"
         ) from error
 
 
@@ -192,12 +197,12 @@ def read_factor(f: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
         variables, table = factor
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"expected factor {f} as (variables, log_table), got {shown(factor)}"
+            f"expected factor {f} as (variables, log_table), got {short_repr(factor)}"
         ) from error
     scope = list(variables) if isinstance(variables, (set, range)) else variables
     return (
-        whole_array(f"the variables of factor {f}", scope).reshape(-1),
-        number_array(f"the log-table of factor {f}", table),
+        as_integer_array(f"the variables of factor {f}", scope).reshape(-1),
+        as_float_array(f"the log-table of factor {f}", table),
     )
 
 
@@ -232,7 +237,9 @@ def check_state_names(
         return None
     n = len(cardinalities)
     if not isinstance(state_names, Sequence) or len(state_names) != n:
-        raise ModelError(f"expected the state names of {n} variables, got {shown(state_names)}")
+        raise ModelError(
+            f"expected the state names of {n} variables, got {short_repr(state_names)}"
+        )
     return tuple(
         _distinct(states, int(k), f"state names of variable {i}")
         for i, (states, k) in enumerate(zip(state_names, cardinalities, strict=True))
@@ -241,7 +248,7 @@ def check_state_names(
 
 def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
-        raise ModelError(f"expected {n} {what}, got {shown(names)}")
+        raise ModelError(f"expected {n} {what}, got {short_repr(names)}")
     result = tuple(str(name) for name in names)
     if len(result) != n:
         raise ModelError(f"expected {n} {what}, got {len(result)}")
@@ -259,16 +266,18 @@ def check_model(model: object) -> None:
     if hasattr(type(model), "content_hash") and not isinstance(model, type):
         return
     if isinstance(model, (str, os.PathLike)):
-        raise ModelError(f"expected a model, got {shown(model)}: read it first, with read_model")
+        raise ModelError(
+            f"expected a model, got {short_repr(model)}: read it first, with read_model"
+        )
     raise ModelError(
-        f"expected a model, got {described(model)}: build one, such as FactorGraph(...) or "
+        f"expected a model, got {describe_value(model)}: build one, such as FactorGraph(...) or "
         "ising_grid(field)"
     )
 
 
 def check_states(model: Model, states: ArrayLike) -> np.ndarray:
     """States as integers (..., N), checked against the cardinalities."""
-    x = whole_array("states", states)
+    x = as_integer_array("states", states)
     n = model.n_variables
     if _shaped(model, x):
         x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)

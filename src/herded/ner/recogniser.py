@@ -11,17 +11,17 @@ import numpy as np
 
 from herded.errors import CorpusError
 from herded.ner.crf.chain_kernels import span_probabilities
-from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.decoding import RANDOM, chosen_decoder, decode
 from herded.ner.crf.encoded_batch import Batch, encode
 from herded.ner.crf.mention_links import RULES
 from herded.ner.crf.serialization import HUGE, TINY, read_model, save_chain
-from herded.ner.crf.skip_chain import Ties
+from herded.ner.crf.skip_chain import TieWeights
 from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
-from herded.system.argument_checks import is_between
+from herded.system.argument_checks import is_number_between
 
 BATCH = 2**15  # words, so that batches take little memory
 
@@ -58,9 +58,9 @@ class Recogniser:
 
     Parameters
     ----------
-    chain : herded.ner.crf.chain_weights.Chain
+    chain : herded.ner.crf.chain_weights.ChainWeights
         The linear chain, such as `CRF().fit(...).chain_`.
-    ties : herded.ner.crf.skip_chain.Ties, optional
+    ties : herded.ner.crf.skip_chain.TieWeights, optional
         Ties between mentions of a word, for skip-chains.
     card : dict, optional
         Data, licences and scores.
@@ -75,7 +75,10 @@ class Recogniser:
     """
 
     def __init__(
-        self, chain: Chain, ties: Ties | None = None, card: Mapping[str, Any] | None = None
+        self,
+        chain: ChainWeights,
+        ties: TieWeights | None = None,
+        card: Mapping[str, Any] | None = None,
     ) -> None:
         self.chain, self.ties = chain, ties
         self.card = card or {}  # data, licences and figures, if the file has them
@@ -273,9 +276,9 @@ def _load(path: str | os.PathLike[str]) -> Recogniser:
             )
         if not (np.isfinite(table).all() and (table == table.T).all()):
             raise CorpusError(f"expected symmetric ties in {path}, got {table.tolist()!r:.80}")
-        if not is_between(trust, TINY, HUGE) or rule not in tuple(RULES):
+        if not is_number_between(trust, TINY, HUGE) or rule not in tuple(RULES):
             raise CorpusError(f"expected trust and a rule in {path}, got {trust!r} and {rule!r}")
-        ties = Ties(table, float(trust), rule)
+        ties = TieWeights(table, float(trust), rule)
     return Recogniser(chain, ties, card if isinstance(card, dict) else {})
 
 

@@ -29,7 +29,7 @@ from herded.paper.denoising_methods import (
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
 from herded.run.recording.recorders import Samples
-from herded.system.figures import GIBBS, in_style, subplots, svg
+from herded.system.figures import GIBBS_COLOUR, subplots, svg, with_plot_style
 
 SIGMAS = (2, 4, 6, 8)
 SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of the picture, images
@@ -292,7 +292,7 @@ def _curve_caption(found: Errors) -> str:
     )
 
 
-@in_style
+@with_plot_style
 def _draw_example(found: Errors) -> list[str]:
     panels = []
     for picture, title in zip(found.example, ("clean", "noisy, σ = 4", "restored"), strict=True):
@@ -304,7 +304,7 @@ def _draw_example(found: Errors) -> list[str]:
     return panels
 
 
-@in_style
+@with_plot_style
 def _draw_curves(found: Errors) -> str:
     figure, axis = subplots(1, 1, width=4.2, height=3.8)
     sweeps = np.arange(1, SWEEPS + 1)
@@ -323,9 +323,9 @@ def _draw_curves(found: Errors) -> str:
     short, long = (
         found.errors[name][SIGMAS.index(4)].mean(axis=0) for name in (SHORT_HERD, LONG_HERD)
     )
-    axis.errorbar(sweeps, long, fmt="--", color=GIBBS, label=f"Gibbs, herd of {HERD}")
+    axis.errorbar(sweeps, long, fmt="--", color=GIBBS_COLOUR, label=f"Gibbs, herd of {HERD}")
     updates = HERD * np.arange(1, 1 + len(short))
-    axis.errorbar(updates, short, fmt="s:", color=GIBBS, label="the same, at equal updates")
+    axis.errorbar(updates, short, fmt="s:", color=GIBBS_COLOUR, label="the same, at equal updates")
     axis.set(xlabel="sweeps", ylabel="error x 1000", yscale="log")
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     return svg(figure)

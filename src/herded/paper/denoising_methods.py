@@ -12,7 +12,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.mean_field.solver import MeanField
 from herded.methods.protocol import Method
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED
+from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, OTHER_COLOURS, SHARED_COLOUR
 
 SWEEPS = 30
 HERD = 15  # members; it divides SWEEPS
@@ -63,7 +63,9 @@ PAPER = {  # table 2: mean (standard deviation) of the error x 1000
     "Mean field, D = 0.5": ("15.52 (0.30)", "41.76 (0.71)", "76.24 (1.65)", "104.08 (1.93)"),
     "Mean field, D = 1": ("17.67 (0.40)", "32.04 (0.76)", "51.19 (1.44)", "74.74 (2.21)"),
 }
-COLOURS = dict(zip(PAPER, (HERDED, SHARED, GIBBS, *OTHERS), strict=True))
+COLOURS = dict(
+    zip(PAPER, (HERDED_COLOUR, SHARED_COLOUR, GIBBS_COLOUR, *OTHER_COLOURS), strict=True)
+)
 
 
 def sweeps_of(method: str) -> int:

@@ -4,10 +4,18 @@ from typing import Any
 
 import numpy as np
 
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    subplots,
+    svg,
+    with_plot_style,
+)
 
 GREY = "#9ca3af"
-STATES = ("#cbd5e1", GIBBS, SHARED, HERDED)  # of the states 00, 01, 10, 11
+STATES = ("#cbd5e1", GIBBS_COLOUR, SHARED_COLOUR, HERDED_COLOUR)  # of the states 00, 01, 10, 11
 
 
 def weights(chance: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +29,7 @@ def weights(chance: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(values), np.array(ones)
 
 
-@in_style
+@with_plot_style
 def draw_weight(chance: float, steps: int = 24) -> str:
     """Figure 1: the weight over time, within its interval."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
@@ -29,7 +37,7 @@ def draw_weight(chance: float, steps: int = 24) -> str:
     axis.axhspan(chance - 1, chance, color="#f3f4f6")
     axis.axhline(0, color=GREY, lw=0.8)
     axis.plot(values, color=GREY, lw=0.8)
-    for one, colour in ((True, HERDED), (False, GIBBS)):
+    for one, colour in ((True, HERDED_COLOUR), (False, GIBBS_COLOUR)):
         at = np.flatnonzero(ones == one)
         axis.plot(at, values[at], "o", ms=4, color=colour, label=f"x = {int(one)}")
     axis.set(xlabel="step", ylabel="weight w", yticks=[chance - 1, 0, chance])
@@ -38,25 +46,25 @@ def draw_weight(chance: float, steps: int = 24) -> str:
     return svg(figure)
 
 
-@in_style
+@with_plot_style
 def draw_counts(chance: float, steps: int = 200) -> str:
     """Ones so far, less those that were due: herded and drawn fairly."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
     due = chance * np.arange(1, steps + 1)
     fair = np.random.default_rng(0).random(steps) < chance
     axis.axhspan(-1, 1, color="#f3f4f6")
-    axis.plot(np.cumsum(fair) - due, color=GIBBS, label="fair draws")
-    axis.plot(np.cumsum(weights(chance, steps)[1]) - due, color=HERDED, label="herding")
+    axis.plot(np.cumsum(fair) - due, color=GIBBS_COLOUR, label="fair draws")
+    axis.plot(np.cumsum(weights(chance, steps)[1]) - due, color=HERDED_COLOUR, label="herding")
     axis.set(xlabel="step T", ylabel="ones - Tπ")
     figure.legend(loc="outside lower center", ncols=2)
     return svg(figure)
 
 
-@in_style
+@with_plot_style
 def draw_circle(chance: float, steps: int = 10) -> str:
     """Figure 8: the weight modulo 1, which turns by the same angle at every step."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
-    for first, last, colour in ((0, chance, HERDED), (chance, 1, GIBBS)):
+    for first, last, colour in ((0, chance, HERDED_COLOUR), (chance, 1, GIBBS_COLOUR)):
         arc = 2 * np.pi * np.linspace(first, last, 100)
         axis.plot(np.sin(arc), np.cos(arc), color=colour, lw=4, solid_capstyle="butt")
     turn = 2 * np.pi * ((0.5 * chance + chance * np.arange(steps)) % 1)
@@ -67,14 +75,14 @@ def draw_circle(chance: float, steps: int = 10) -> str:
     middle = 2 * np.pi * chance
     axis.annotate("π", 1.25 * np.array([np.sin(middle), np.cos(middle)]), ha="center", va="center")
     axis.annotate(
-        "x = 1 on the red arc", (0, 0), ha="center", va="center", color=HERDED, fontsize=8
+        "x = 1 on the red arc", (0, 0), ha="center", va="center", color=HERDED_COLOUR, fontsize=8
     )
     axis.set(aspect="equal", xlim=(-1.45, 1.45), ylim=(-1.3, 1.4))
     axis.set_axis_off()
     return svg(figure)
 
 
-@in_style
+@with_plot_style
 def draw_torus(chances: tuple[float, ...], title: str, steps: int = 600) -> str:
     """Figure 9: two weights modulo 1, coloured by the state of their variables."""
     figure, axis = subplots(1, 1, width=3.6, height=3.6)
@@ -94,7 +102,7 @@ def draw_torus(chances: tuple[float, ...], title: str, steps: int = 600) -> str:
     return svg(figure)
 
 
-@in_style
+@with_plot_style
 def draw_visit(members: int = 12, phase: float = 0.35) -> str:
     """How a herd draws: conditionals end to end, and teeth a whole number apart."""
     figure, axis = subplots(1, 1, width=4.4, height=1.9)
@@ -102,7 +110,7 @@ def draw_visit(members: int = 12, phase: float = 0.35) -> str:
     ends = np.cumsum(chances)
     for number, (end, chance) in enumerate(zip(ends, chances, strict=True)):
         one = np.floor(end + phase) > np.floor(end - chance + phase)
-        colour = HERDED if one else "#dbe4f0"
+        colour = HERDED_COLOUR if one else "#dbe4f0"
         axis.barh(0, chance, left=end - chance, height=0.6, color=colour, edgecolor="white")
         place = (end - chance / 2, 0)
         ink = "white" if one else "#1f2937"
@@ -116,19 +124,21 @@ def draw_visit(members: int = 12, phase: float = 0.35) -> str:
     return svg(figure)
 
 
-@in_style
+@with_plot_style
 def draw_times(sweeps: int = 7, window: int = 5) -> str:
     """Figures 11 and 12: states at the ends of sweeps and within them, and windows over both."""
     figure, axis = subplots(1, 1, width=4.4, height=2.3)
     names = 3
     for step in range(names * sweeps + 1):
         end = step % names == 0
-        axis.plot(step, 0, "o", ms=11 if end else 5, color=HERDED if end else "#cbd5e1")
+        axis.plot(step, 0, "o", ms=11 if end else 5, color=HERDED_COLOUR if end else "#cbd5e1")
         if end:
             axis.annotate(f"{step // names}", (step, 0), ha="center", va="center", color="white")
-    _bracket(axis, 0, names * (window - 1), 0.35, "P₅ from sweep 0", HERDED)
-    _bracket(axis, names, names * window, 0.8, "P₅ from sweep 1", HERDED)
-    _bracket(axis, 1, 1 + names * (window - 1), -0.4, "within sweeps, after step 1", OTHERS[1])
+    _bracket(axis, 0, names * (window - 1), 0.35, "P₅ from sweep 0", HERDED_COLOUR)
+    _bracket(axis, names, names * window, 0.8, "P₅ from sweep 1", HERDED_COLOUR)
+    _bracket(
+        axis, 1, 1 + names * (window - 1), -0.4, "within sweeps, after step 1", OTHER_COLOURS[1]
+    )
     axis.annotate(
         "large: ends of sweeps, small: steps within", (0, -1.05), fontsize=8, color="#4b5563"
     )

@@ -18,7 +18,7 @@ from herded.models.pairwise import pairwise_model
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
 from herded.run.recording.recorders import Joint, Samples
-from herded.system.figures import GIBBS, HERDED, in_style, subplots, svg
+from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, svg, with_plot_style
 
 # random graphs, Gibbs sweeps of the predictor, herded sweeps of the plateau
 SIZES = {
@@ -188,7 +188,7 @@ def _sparse_models() -> dict[str, FactorGraph]:
     return models
 
 
-@in_style
+@with_plot_style
 def _draw() -> str:
     model = theory.random_complete_graph(np.random.default_rng(1), 4)
     known = theory.constants(model)
@@ -201,10 +201,12 @@ def _draw() -> str:
         counts, done, state = counts + result.joint * step, goal, result.state
         found.append(theory.total_variation(counts / done, truth))
     figure, axis = subplots(1, 1, width=4.2, height=3)
-    axis.loglog(sweeps, found, color=HERDED, label="measured")
+    axis.loglog(sweeps, found, color=HERDED_COLOUR, label="measured")
     late = sweeps >= known.T_star
     bounds = [known.corollary_bound(int(t)) for t in sweeps[late]]
-    axis.loglog(sweeps[late], bounds, color=GIBBS, label="bound of the corollary, from T* on")
+    axis.loglog(
+        sweeps[late], bounds, color=GIBBS_COLOUR, label="bound of the corollary, from T* on"
+    )
     axis.set(xlabel="sweeps T", ylabel="distance of $P_T$ from π")
     axis.legend()
     return svg(figure)

@@ -22,7 +22,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.paper.report import Figure, Section, Table, Verdict
 from herded.run.infer import infer
 from herded.run.recording.recorders import Samples
-from herded.system.figures import GIBBS, HERDED, in_style, subplots, svg
+from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, svg, with_plot_style
 from herded.system.numerics.exp_log import log_array
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
@@ -228,22 +228,22 @@ def _caption(runs: int) -> str:
     )
 
 
-@in_style
+@with_plot_style
 def _draw(c: Curves) -> str:
     """One column of the paper's figure."""
     figure, (top, middle, bottom) = subplots(3, 1, width=2.7, height=6.4)
     mean, spread = c.gibbs.estimates.mean(axis=0), c.gibbs.estimates.std(axis=0)
-    top.fill_between(c.sweeps, mean - spread, mean + spread, color=GIBBS, alpha=0.2, lw=0)
-    top.semilogx(c.sweeps, mean, color=GIBBS, label="Gibbs")
-    top.semilogx(c.sweeps, c.herded, color=HERDED, label="herded Gibbs")
+    top.fill_between(c.sweeps, mean - spread, mean + spread, color=GIBBS_COLOUR, alpha=0.2, lw=0)
+    top.semilogx(c.sweeps, mean, color=GIBBS_COLOUR, label="Gibbs")
+    top.semilogx(c.sweeps, c.herded, color=HERDED_COLOUR, label="herded Gibbs")
     top.axhline(TRUTH, color="#9ca3af", lw=0.8)
     top.set(title=f"ε = {c.eps:g}", ylim=(-0.05, 1.05), ylabel="(a) P(X₁ = 1)")
-    middle.loglog(c.sweeps, c.gibbs.error, color=GIBBS)
-    middle.loglog(c.sweeps, c.herded_error, color=HERDED)
+    middle.loglog(c.sweeps, c.gibbs.error, color=GIBBS_COLOUR)
+    middle.loglog(c.sweeps, c.herded_error, color=HERDED_COLOUR)
     middle.set_ylabel("(b) error")
-    bottom.plot(c.sweeps, 1 / c.gibbs.error, color=GIBBS)
-    bottom.plot(c.sweeps, 1 / c.herded_error, color=HERDED)
-    for (name, herd), colour in zip(c.herds.items(), (GIBBS, HERDED), strict=True):
+    bottom.plot(c.sweeps, 1 / c.gibbs.error, color=GIBBS_COLOUR)
+    bottom.plot(c.sweeps, 1 / c.herded_error, color=HERDED_COLOUR)
+    for (name, herd), colour in zip(c.herds.items(), (GIBBS_COLOUR, HERDED_COLOUR), strict=True):
         line: dict[str, Any] = {"ls": "--", "lw": 1, "color": colour}
         top.semilogx(herd.updates, herd.estimates.mean(axis=0), label=f"{name}, herd", **line)
         middle.loglog(herd.updates, herd.error, **line)

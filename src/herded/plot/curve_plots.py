@@ -6,15 +6,22 @@ from typing import Any
 import numpy as np
 
 from herded.errors import NotKeptError
-from herded.plot.figure_helpers import WIDTH, as_text
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots
+from herded.plot.figure_helpers import WIDTH, plain_axis_label
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    subplots,
+    with_plot_style,
+)
 
-COLOURS = (GIBBS, HERDED, SHARED, *OTHERS)
+COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
 MOST_LINES = 8  # of chains
 MOST_POINTS = 2000  # of a line
 
 
-@in_style
+@with_plot_style
 def curve(results: Any) -> Any:
     """The error of marginals against sweeps, of runs with `keep=[ErrorCurve(reference)]`.
 
@@ -41,7 +48,7 @@ def curve(results: Any) -> Any:
         errors = np.maximum(found.errors, np.finfo(float).tiny)
         if len(errors) > 1:
             axis.plot(found.sweeps, errors.T, color=colour, alpha=0.3, linewidth=0.7)
-        axis.plot(found.sweeps, errors.mean(axis=0), color=colour, label=as_text(name, 40))
+        axis.plot(found.sweeps, errors.mean(axis=0), color=colour, label=plain_axis_label(name, 40))
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xlabel("sweeps")
@@ -51,7 +58,7 @@ def curve(results: Any) -> Any:
     return figure
 
 
-@in_style
+@with_plot_style
 def series(result: Any, name: str | None = None) -> Any:
     """The values of observables against sweeps; thin lines are chains, or members of herds.
 
@@ -83,11 +90,11 @@ def series(result: Any, name: str | None = None) -> Any:
         step = -(-values.shape[1] // MOST_POINTS)
         sweeps = observed.every * np.arange(1, values.shape[1] + 1)[::step]
         for chain in values[:: -(-len(values) // MOST_LINES), ::step, 0]:
-            axis.plot(sweeps, chain, color=GIBBS, alpha=0.3, linewidth=0.6)
+            axis.plot(sweeps, chain, color=GIBBS_COLOUR, alpha=0.3, linewidth=0.6)
         mean = float(np.ravel(observed.mean)[0])
-        axis.axhline(mean, color=HERDED, linewidth=1.2)
+        axis.axhline(mean, color=HERDED_COLOUR, linewidth=1.2)
         first = " (the first of its numbers)" if values.shape[2] > 1 else ""
-        axis.set_ylabel(as_text(observed.name))
-        axis.set_title(f"{as_text(observed.name)}{first}: mean {mean:.5g}", fontsize=9)
+        axis.set_ylabel(plain_axis_label(observed.name))
+        axis.set_title(f"{plain_axis_label(observed.name)}{first}: mean {mean:.5g}", fontsize=9)
     np.ravel(axes)[-1].set_xlabel("sweeps after the burn-in")
     return figure

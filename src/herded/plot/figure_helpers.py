@@ -8,10 +8,10 @@ from herded.models.protocol import Model
 from herded.system.figures import subplots
 
 WIDTH = 6.4  # inches
-LONGEST = 24  # letters of a name
+MAX_NAME_CHARS = 24  # letters of a name
 
 
-def as_text(label: Any, longest: int = LONGEST) -> str:
+def plain_axis_label(label: Any, longest: int = MAX_NAME_CHARS) -> str:
     """A name as it may stand beside an axis: matplotlib reads no formula into it."""
     text = ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
     text = "".join(c if c.isprintable() else "?" for c in text).replace("$", r"\$")
@@ -21,7 +21,11 @@ def as_text(label: Any, longest: int = LONGEST) -> str:
 def shared_state(model: Model, k: int) -> str:
     """What state `k` is called, where all variables call it so, or its number."""
     names = model.state_names
-    return as_text(names[0][k], 12) if names and len({own[k] for own in names}) == 1 else str(k)
+    return (
+        plain_axis_label(names[0][k], 12)
+        if names and len({own[k] for own in names}) == 1
+        else str(k)
+    )
 
 
 def middle_slice(values: np.ndarray) -> tuple[np.ndarray, str]:

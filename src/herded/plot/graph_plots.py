@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.models.naming import variable_label
-from herded.plot.figure_helpers import as_text, shared_state
-from herded.system.figures import HERDED, in_style, subplots
+from herded.plot.figure_helpers import plain_axis_label, shared_state
+from herded.system.figures import HERDED_COLOUR, subplots, with_plot_style
 
 MOST_NAMES = 60
 MOST_FORCES = 400  # variables between which forces are computed
@@ -15,7 +15,7 @@ MOST_EDGES = 20_000  # that are drawn
 ROUNDS = 120
 
 
-@in_style
+@with_plot_style
 def graph(of: Any) -> Any:
     """The variables of a model and which of them share a factor.
 
@@ -58,7 +58,7 @@ def graph(of: Any) -> Any:
         cmap=None if table is None else "Blues",
         vmin=None if table is None else 0.0,
         vmax=None if table is None else 1.0,
-        edgecolors=np.where(model.evidence >= 0, HERDED, "#374151").tolist(),
+        edgecolors=np.where(model.evidence >= 0, HERDED_COLOUR, "#374151").tolist(),
         linewidths=np.where(model.evidence >= 0, 1.8, 0.5 if n <= 1000 else 0.0),
         zorder=2,
         clip_on=False,
@@ -69,7 +69,7 @@ def graph(of: Any) -> Any:
         )
         figure.colorbar(dots, ax=axis, label=label, shrink=0.8)
     for i in range(n) if n <= MOST_NAMES else ():
-        name = as_text(variable_label(model, i), 16)
+        name = plain_axis_label(variable_label(model, i), 16)
         axis.annotate(
             name, places[i], xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7
         )
@@ -86,7 +86,7 @@ def _kept(of: Any) -> Any:
 
 def _edges(model: Any) -> np.ndarray:
     """(E, 2) pairs i < j that share a factor."""
-    start, members = as_graph(model).adjacency
+    start, members = to_factor_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
 

@@ -5,10 +5,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.models.naming import index_of, state_label, variable_label
+from herded.models.naming import state_label, variable_index, variable_label
 from herded.models.protocol import Model
-from herded.plot.figure_helpers import WIDTH, as_text, image, middle_slice, panels, shared_state
-from herded.system.figures import GIBBS, HERDED, in_style, subplots
+from herded.plot.figure_helpers import (
+    WIDTH,
+    image,
+    middle_slice,
+    panels,
+    plain_axis_label,
+    shared_state,
+)
+from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, with_plot_style
 
 MOST_ROWS = 40  # variables that have a bar and a name each
 MOST_PANELS = 6  # states of a grid that have an image each
@@ -17,7 +24,7 @@ GREY = "#9ca3af"
 BEST = "most probable state"
 
 
-@in_style
+@with_plot_style
 def marginals(result: Any, variables: Any = None) -> Any:
     """A picture of P(x_i = k).
 
@@ -45,7 +52,7 @@ def marginals(result: Any, variables: Any = None) -> Any:
         return _images(model, tables.mean(axis=0))
     picked = np.arange(model.n_variables)
     if variables is not None:
-        picked = np.array([index_of(model, key) for key in variables], np.int64)
+        picked = np.array([variable_index(model, key) for key in variables], np.int64)
     if len(picked) > MOST_ROWS:
         return _ranked(model, tables.mean(axis=0), picked)
     return _bars(result, tables.mean(axis=0), picked)
@@ -54,7 +61,7 @@ def marginals(result: Any, variables: Any = None) -> Any:
 def _images(model: Model, table: np.ndarray) -> Any:
     """Grids: P(x = 1) of two states, each of a few, the most probable of many."""
     k = table.shape[1]
-    shown = [(f"P({as_text(state_label(model, 0, s))})", table[:, s]) for s in range(k)]
+    shown = [(f"P({plain_axis_label(state_label(model, 0, s))})", table[:, s]) for s in range(k)]
     if k == 2:
         shown = shown[1:]
     elif k > MOST_PANELS:
@@ -78,15 +85,17 @@ def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
         states = range(int(model.cardinalities[i]))
         for k in [1] if binary and len(states) == 2 else states:
             width = float(table[i, k])
-            colour = GREY if known else GIBBS if binary else _shade(k, len(states))
+            colour = GREY if known else GIBBS_COLOUR if binary else _shade(k, len(states))
             axis.barh(row, width, left=left, height=0.72, color=colour, edgecolor="white")
             if not binary and width > 0.12:
-                text = as_text(state_label(model, i, k), 14)
+                text = plain_axis_label(state_label(model, i, k), 14)
                 axis.text(left + width / 2, row, text, ha="center", va="center", fontsize=7)
             left += width
         if spans is not None and binary and len(states) == 2 and not known:
             low, high = spans[i, 1]
-            axis.plot([low, high], [row, row], color=HERDED, linewidth=2, solid_capstyle="butt")
+            axis.plot(
+                [low, high], [row, row], color=HERDED_COLOUR, linewidth=2, solid_capstyle="butt"
+            )
     names = [_row_name(model, int(i), binary) for i in picked]
     axis.set_yticks(range(len(picked)), names)
     axis.set_ylim(len(picked) - 0.5, -0.5)
@@ -100,10 +109,10 @@ def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
 
 
 def _row_name(model: Model, i: int, binary: bool) -> str:
-    name = as_text(variable_label(model, i))
+    name = plain_axis_label(variable_label(model, i))
     if not binary or int(model.cardinalities[i]) < 2:
         return name
-    return f"{name} = {as_text(state_label(model, i, 1), 12)}"
+    return f"{name} = {plain_axis_label(state_label(model, i, 1), 12)}"
 
 
 def _shade(k: int, count: int) -> tuple[float, float, float, float]:
@@ -125,8 +134,8 @@ def _ranked(model: Model, table: np.ndarray, picked: np.ndarray) -> Any:
     free = picked[model.evidence[picked] < 0]
     binary = bool((model.cardinalities[free] == 2).all())
     values = np.sort(table[free, 1] if binary else table[free].max(axis=1))
-    axis.plot(np.arange(1, len(values) + 1), values, color=GIBBS, linewidth=1.5)
-    axis.fill_between(np.arange(1, len(values) + 1), values, color=GIBBS, alpha=0.15)
+    axis.plot(np.arange(1, len(values) + 1), values, color=GIBBS_COLOUR, linewidth=1.5)
+    axis.fill_between(np.arange(1, len(values) + 1), values, color=GIBBS_COLOUR, alpha=0.15)
     one = f"P({shared_state(model, 1)})"
     axis.set_ylabel(one if binary else "probability of the most probable state")
     axis.set_xlabel(f"{len(values):,} variables in this order")

@@ -6,14 +6,14 @@ import numpy as np
 
 from herded.errors import NotKeptError
 from herded.models.naming import variable_label
-from herded.plot.figure_helpers import WIDTH, as_text, image, middle_slice, panels
-from herded.system.figures import in_style, subplots
+from herded.plot.figure_helpers import WIDTH, image, middle_slice, panels, plain_axis_label
+from herded.system.figures import subplots, with_plot_style
 
 MOST_NAMES = 40
 MOST_PIXELS = 1000  # along each side of stripes
 
 
-@in_style
+@with_plot_style
 def samples(result: Any, most: int = 6) -> Any:
     """Samples of a run with `keep=[Samples(...)]`.
 
@@ -59,7 +59,7 @@ def samples(result: Any, most: int = 6) -> Any:
     )
     axis.set_xlabel("sweeps after the burn-in")
     if model.n_variables <= MOST_NAMES:
-        names = [as_text(variable_label(model, i)) for i in range(model.n_variables)]
+        names = [plain_axis_label(variable_label(model, i)) for i in range(model.n_variables)]
         axis.set_yticks(range(model.n_variables), names)
     else:
         axis.set_ylabel("variable")

@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.qubo.spin_biases import Biases
-from herded.system.argument_checks import is_between
+from herded.system.argument_checks import is_number_between
 from herded.system.numerics.exp_log import exp_array, log
 
 KINDS = ("mixed", "geometric", "linear")
@@ -80,7 +80,7 @@ def cooling(biases: Biases, beta_range: tuple[float, float] | None, kind: str) -
         hot, cold = beta_range
     except (TypeError, ValueError):
         hot = cold = math.nan
-    if not (is_between(cold, 0, sys.float_info.max) and is_between(hot, 0, cold)):
+    if not (is_number_between(cold, 0, sys.float_info.max) and is_number_between(hot, 0, cold)):
         raise MethodError(
             f"expected beta_range=(hot, cold), two finite numbers with 0 <= hot <= cold, got "
             f"{beta_range!r:.80}"

@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import Interrupted, MethodError, ModelError, missing
-from herded.layouts.base import SweptLayout
+from herded.errors import Interrupted, MethodError, ModelError, missing_extra_error
+from herded.layouts.base import SweepableLayout
 from herded.methods.gibbs import Gibbs
 from herded.models.convert.bqm import VALUES, without_names
 from herded.qubo.beta_schedule import KINDS, Cooling, cooling
 from herded.qubo.spin_biases import Biases, read_biases
-from herded.run.build_result import in_full
-from herded.run.interrupts import interruptible, without_part
-from herded.run.run_loop import run_all
+from herded.run.build_result import full_repr
+from herded.run.interrupts import stop_event_on_interrupt, without_part
+from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
-from herded.system.argument_checks import is_between, is_whole
+from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.interrupts import NO_PART
 
 try:
     import dimod
 except ImportError as error:
-    raise missing("dimod", "HerdedSampler", "dimod") from error
+    raise missing_extra_error("dimod", "HerdedSampler", "dimod") from error
 
 GENERATORS = ("none", "tile", "random")
 SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
@@ -146,7 +146,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
                 f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}: use sample_qubo "
                 "or sample_ising for dictionaries"
             )
-        if not is_whole(num_sweeps, 1):
+        if not is_whole_number(num_sweeps, 1):
             raise MethodError(
                 f"expected num_sweeps as a whole number of 1 or more, got {num_sweeps!r}"
             )
@@ -179,7 +179,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         self, bqm: Any, num_reads: int | None, initial_states: Any, generator: str, seed: int
     ) -> np.ndarray:
         """(reads, N) states 0 and 1, in the order of the model's variables."""
-        if not (num_reads is None or is_whole(num_reads, 1)):
+        if not (num_reads is None or is_whole_number(num_reads, 1)):
             raise MethodError(
                 f"expected num_reads as a whole number of 1 or more, got {num_reads!r}"
             )
@@ -203,7 +203,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
 def _checked_seed(seed: int | None) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if not is_whole(seed, 0) or int(seed) >= SEEDS:
+    if not is_whole_number(seed, 0) or int(seed) >= SEEDS:
         raise MethodError(f"expected seed as a whole number from 0 to 2^32 - 1, got {seed!r}")
     return int(seed)
 
@@ -219,14 +219,14 @@ def _method(
             "expected beta or beta_range, got both: beta samples at one temperature, beta_range "
             "anneals"
         )
-    if not is_between(beta, 0, sys.float_info.max):
+    if not is_number_between(beta, 0, sys.float_info.max):
         raise MethodError(f"expected beta as a finite number of 0 or more, got {beta!r}")
     return Gibbs()
 
 
 def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
     """What `info` says of the method."""
-    schedule, found = method.schedule, {"method": in_full(method)}
+    schedule, found = method.schedule, {"method": full_repr(method)}
     if isinstance(schedule, Cooling):
         range_ = schedule.hot, schedule.cold
         return {**found, "beta_range": range_, "beta_schedule_type": schedule.kind}
@@ -241,7 +241,7 @@ def _members(reads: int) -> int:
 
 def _laid_out(
     bqm: Any, biases: Biases, method: Gibbs, beta: float | None
-) -> tuple[SweptLayout, Gibbs]:
+) -> tuple[SweepableLayout, Gibbs]:
     """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
     bqm, schedule = bqm.copy(), method.schedule
     bqm.offset = 0.0  # of no matter where states are drawn, and perhaps far larger than all biases
@@ -254,7 +254,7 @@ def _laid_out(
 
 
 def _run(
-    layout: SweptLayout, method: Gibbs, starts: np.ndarray, sweeps: int
+    layout: SweepableLayout, method: Gibbs, starts: np.ndarray, sweeps: int
 ) -> tuple[np.ndarray, bool, bool]:
     """Where the reads from `starts` end, whether that is early, and whether Ctrl-C was pressed."""
     reads, members = len(starts), layout.members
@@ -263,7 +263,7 @@ def _run(
     places = np.concatenate([starts, spare]).reshape(herds, members, -1)
     together = max(1, int(ROOM // layout.chain_memory))
     ends, interrupted = [], False
-    with interruptible() as stop:
+    with stop_event_on_interrupt() as stop:
         for first in range(0, herds, together):
             states = [
                 method.init(layout, places[h], chain=h, total=sweeps)
@@ -271,7 +271,7 @@ def _run(
             ]
             run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
             with run.share_out(None):
-                run_all(run, nullcontext(stop), progress=False)
+                run_until_done(run, nullcontext(stop), progress=False)
             if run.done:  # else these are where they started
                 ends += [layout.values(state).astype(np.uint8) for state in states]
             if stop.is_set():

@@ -20,7 +20,7 @@ FARTHEST = 500  # exponents of 2: smaller biases than 2^-500 count as 0, larger 
 # Of whole numbers in kernels: the widest field they are to hold, with room for what rounding adds,
 # and the bits behind its point.
 NARROW, WIDE = (30.0, 10), (120.0, 24)
-SHOWN = 1 / 2  # a step of whole numbers, in log-odds at the coldest beta, at most
+MAX_ROUNDING_LOG_ODDS = 1 / 2  # a step of whole numbers, in log-odds at the coldest beta, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Biases:
         """
         for widest, bits in (NARROW, WIDE):
             k = math.frexp(self.reach / widest)[1]
-            if cold * 2.0 ** (self.exponent + k - bits) <= SHOWN:
+            if cold * 2.0 ** (self.exponent + k - bits) <= MAX_ROUNDING_LOG_ODDS:
                 return self.exponent + k, True
         return self.exponent, False
 

@@ -11,8 +11,12 @@ from herded.methods.options import Options
 from herded.methods.protocol import Answer
 from herded.models.protocol import Model
 from herded.moves.tempering.ladder_layouts import LadderLayout
-from herded.run.diagnostics.chain_agreement import ALONE, disagreement, immobility
-from herded.run.diagnostics.confinement import confinement
+from herded.run.diagnostics.chain_agreement import (
+    SINGLE_CHAIN,
+    find_disagreement,
+    find_stuck_members,
+)
+from herded.run.diagnostics.confinement import find_confinement
 from herded.run.diagnostics.length_diagnostics import (
     SHORT_RUN,
     few_round_trips,
@@ -21,21 +25,28 @@ from herded.run.diagnostics.length_diagnostics import (
 )
 from herded.run.diagnostics.run_length import RunLength, assess
 from herded.run.observables.recorder import Observables
-from herded.run.observables.result import observed, with_doubt
+from herded.run.observables.result import build_observable_results, with_doubt
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import joined
 from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate, warnings_of
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
-from herded.run.result import Best, Curve, Diagnostic, Pairs, Result, curve_of
-from herded.run.run_loop import ENDLESS
+from herded.run.result import (
+    BestStateResult,
+    Diagnostic,
+    ErrorCurveResult,
+    PairMarginalTables,
+    Result,
+    truncate_curve,
+)
+from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.version import __version__
 
 WALLED = 16  # members of herds that are looked at for walls of hard zeros
-LOOKED_AT = 1024  # variables of herds whose states are compared with earlier ones
-LARGEST = 2**26  # states of a herd that are unpacked for that
+MAX_VARIABLES_CHECKED = 1024  # variables of herds whose states are compared with earlier ones
+MAX_UNPACKED_STATES = 2**26  # states of a herd that are unpacked for that
 WITHOUT_MEANS = frozenset({Samples, BestState})  # of one chain: nothing is averaged over the run
 
 VERSIONS = {
@@ -45,7 +56,7 @@ VERSIONS = {
 }
 
 
-def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
+def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     """What a run has found so far, why its method was chosen, and what spoke against it before."""
     model, recorded = run.layout.model, run.recorded
     facts = {
@@ -87,7 +98,7 @@ def sampled(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
     )
 
 
-def solved(run: SolverRun, reason: str = "") -> Result:
+def build_solver_result(run: SolverRun, reason: str = "") -> Result:
     """What a solver has found, and why it was chosen."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
@@ -95,8 +106,8 @@ def solved(run: SolverRun, reason: str = "") -> Result:
         done = run.done - run.burn_in
         if answer.converged and left.any():
             run.errors[left] = run.error(answer)
-            done = run.done if run.sweeps >= ENDLESS else run.sweeps
-        curve = curve_of(run.points, run.errors[None], run.sweeps, done)
+            done = run.done if run.sweeps >= UNLIMITED_SWEEPS else run.sweeps
+        curve = truncate_curve(run.points, run.errors[None], run.sweeps, done)
     facts = {"seconds": run.seconds, "sweeps": run.done, "interrupted": run.interrupted}
     return Result(
         shape=model.shape,
@@ -107,12 +118,12 @@ def solved(run: SolverRun, reason: str = "") -> Result:
         model=model,
         method=run.method,
         reason=reason,
-        later=Later(run.layout) if hasattr(run.method, "find") else None,
+        later=DeferredAnswers(run.layout) if hasattr(run.method, "find") else None,
     )
 
 
 @dataclass(frozen=True)
-class Later:
+class DeferredAnswers:
     """Finds what was not asked for when it is, where the method can do that."""
 
     layout: Layout
@@ -129,7 +140,7 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
     return {
         "model": layout.model.content_hash,
         "tables": layout.hash,
-        "method": in_full(method),
+        "method": full_repr(method),
         "layout": layout.kind,
         "memory": layout.memory,
         **facts,
@@ -137,13 +148,15 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
     }
 
 
-def in_full(method: object) -> str:
+def full_repr(method: object) -> str:
     """A method with all of its options: its `repr` leaves out those that are as usual."""
     if not isinstance(method, Options):
         return repr(method)
     text: str | None = vars(method).get("_in_full")
     if text is None:  # once for each, as methods are frozen: it takes as long as some sweeps
-        named = (f"{f.name}={in_full(getattr(method, f.name))}" for f in fields(cast(Any, method)))
+        named = (
+            f"{f.name}={full_repr(getattr(method, f.name))}" for f in fields(cast(Any, method))
+        )
         text = f"{type(method).__name__}({', '.join(named)})"
         if not callable(getattr(method, "schedule", None)):  # which may be changed by its owner
             object.__setattr__(method, "_in_full", text)
@@ -173,14 +186,14 @@ def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
         sizes = states[edges].tolist()
         tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
-        kept["pairs"] = Pairs(edges, tables, run.layout.model)
+        kept["pairs"] = PairMarginalTables(edges, tables, run.layout.model)
     if Joint in keep:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
     if Observables in keep and sweeps:
-        kept["observables"] = observed(run)
+        kept["observables"] = build_observable_results(run)
     if ErrorCurve in keep:
         errors = np.stack([chain.errors for chain in chains])
-        kept["curve"] = curve_of(run.points, errors, run.sweeps, sweeps)
+        kept["curve"] = truncate_curve(run.points, errors, run.sweeps, sweeps)
     return kept
 
 
@@ -233,14 +246,14 @@ def _findings(
             for k in picked
         ]
         looked_at = np.concatenate(states).astype(np.int64)
-        warn("confinement", confinement(model, looked_at, run.layout.jointly))
+        warn("confinement", find_confinement(model, looked_at, run.layout.jointly))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(found)
     if len(chains) > 1:
         frequencies = _estimates(run, False)
         times = None if length is None else length.times
         members = run.layout.members
-        warn("disagreement", disagreement(model, frequencies, run.recorded, members, times))
+        warn("disagreement", find_disagreement(model, frequencies, run.recorded, members, times))
     if run.layout.is_herd:
         warn("immobility", _moves(run))
     is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
@@ -253,37 +266,39 @@ def _findings(
         few = few_round_trips(trips, run.recorded)
         found += [few] if few is not None else []
     if len(chains) == 1 and not run.keep.keys() <= {BestState}:
-        found.append(Diagnostic("one chain", "note", ALONE))
+        found.append(Diagnostic("one chain", "note", SINGLE_CHAIN))
     return tuple(found)
 
 
 def _moves(run: SamplerRun) -> str:
-    """What `immobility` says of some variables of the herds; nothing where they are too large."""
+    """What `find_stuck_members` says of some variables of the herds; nothing where they are too
+    large.
+    """
     layout, model = run.layout, run.layout.model
-    if layout.n_stored * layout.members > LARGEST:
+    if layout.n_stored * layout.members > MAX_UNPACKED_STATES:
         return ""
-    step = -(-model.n_variables // LOOKED_AT)
+    step = -(-model.n_variables // MAX_VARIABLES_CHECKED)
     pairs = [layout.then_and_now(chain.state, step) for chain in run.chains]
     then, now = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
-    return immobility(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
+    return find_stuck_members(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
 
 
-def _best(model: Model, recorders: list[Any]) -> Best:
+def _best(model: Model, recorders: list[Any]) -> BestStateResult:
     """The best of each component over all chains, put together."""
     scores = np.stack([recorder.arrays["score"] for recorder in recorders])
     states = np.stack([recorder.arrays["state"] for recorder in recorders])
     winner = scores.argmax(axis=0)[recorders[0].owner]
     state = states[winner, np.arange(model.n_variables)].astype(np.int64)
-    return Best(state.reshape(model.shape), float(model.log_score(state)), model)
+    return BestStateResult(state.reshape(model.shape), float(model.log_score(state)), model)
 
 
-def _answered(model: Model, answer: Answer, curve: Curve | None) -> dict[str, Any]:
+def _answered(model: Model, answer: Answer, curve: ErrorCurveResult | None) -> dict[str, Any]:
     kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]
     if answer.state is not None and answer.log_score is not None:
-        kept["best"] = Best(answer.state.reshape(model.shape), answer.log_score, model)
+        kept["best"] = BestStateResult(answer.state.reshape(model.shape), answer.log_score, model)
     if answer.pairs is not None:
         edges = np.array(list(answer.pairs), dtype=np.int64).reshape(-1, 2)
-        kept["pairs"] = Pairs(edges, list(answer.pairs.values()), model)
+        kept["pairs"] = PairMarginalTables(edges, list(answer.pairs.values()), model)
     return kept

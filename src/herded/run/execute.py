@@ -20,12 +20,12 @@ from herded.layouts.layout_cache import cached_layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver
 from herded.models.protocol import Model
-from herded.run.build_result import sampled, solved
+from herded.run.build_result import build_sampler_result, build_solver_result
 from herded.run.checkpoints.save_and_resume import resume, resume_solver, save, save_solver
-from herded.run.diagnostics.chain_agreement import Note
+from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 from herded.run.diagnostics.length_diagnostics import needs_other_starts
 from herded.run.distributed.remote_chains import RemoteChains
-from herded.run.initial_states import first_states
+from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.held_results import left_of
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
@@ -34,12 +34,12 @@ from herded.run.progress import Callback
 from herded.run.query import check_keep, check_layout, count, is_solver, is_time, role, total_sweeps
 from herded.run.recording.recorders import Keep
 from herded.run.result import Result
-from herded.run.run_loop import ENDLESS, run_all
-from herded.run.sampler_run import BRIEF, MOST_UPDATES, SamplerRun
+from herded.run.run_loop import UNLIMITED_SWEEPS, run_until_done
+from herded.run.sampler_run import BRIEF_RUN_UPDATES, MOST_UPDATES, SamplerRun
 from herded.run.selection.recommendation import Recommendation
 from herded.run.solver_run import SolverRun, refuse_for_solver
 from herded.system import atomic_files, memory_limits
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 from herded.system.interrupts import NO_PART
 from herded.system.memory_limits import Size
 
@@ -80,7 +80,7 @@ def run_method(
         chains = method.chains if chains is None else chains
         reason, method = method.reason, method.method
     if isinstance(method, type) or role(method) is None:
-        raise MethodError(f"expected a method such as HerdedGibbs(), got {shown(method)}")
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {short_repr(method)}")
     sweeps = total_sweeps(method, sweeps, seconds)
     burn_in = count("burn_in", 0 if burn_in is None else burn_in, 0)
     chains = count("chains", 1 if chains is None else chains, 1)
@@ -88,7 +88,7 @@ def run_method(
         count("threads", threads, 1)
     if not is_time(checkpoint_every):
         raise MethodError(
-            f"expected checkpoint_every as seconds of 0 or more, got {shown(checkpoint_every)}"
+            f"expected checkpoint_every as seconds of 0 or more, got {short_repr(checkpoint_every)}"
         )
     if isinstance(layout, Layout):
         check_layout(layout, model, method)
@@ -101,7 +101,7 @@ def run_method(
             atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
             resume_solver(solver, checkpoint)
         with solver.stopping(checkpoint is not None) as stop:
-            stopped = run_all(
+            stopped = run_until_done(
                 solver,
                 nullcontext(stop),
                 seconds=None if solver.method.in_one_step else seconds,
@@ -115,13 +115,13 @@ def run_method(
                 _try_to_save(solver, checkpoint)
             if solver.interrupted and solver.method.in_one_step:
                 raise Interrupted(NO_PART)  # of an elimination no part is an answer
-            result = _judged(solved(solver, reason), max_memory)
+            result = _judged(build_solver_result(solver, reason), max_memory)
         return flag_interrupted(result) if stopped or stop.is_set() else result
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
-        memory_limits.check(need, max_memory, f"the weights of {chains} chains")
+        memory_limits.check_memory(need, max_memory, f"the weights of {chains} chains")
     most = MOST_UPDATES // layout.members
-    if layout.is_herd and most < burn_in + sweeps < ENDLESS:
+    if layout.is_herd and most < burn_in + sweeps < UNLIMITED_SWEEPS:
         raise MethodError(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
             f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
@@ -130,12 +130,14 @@ def run_method(
         atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
     length = run_length(chains, sweeps, burn_in, seconds, threads, executor is not None)
     check_run(layout, choices, length, max_memory)
-    states = first_states(layout, method, chains, start, choices, burn_in + sweeps)
+    states = initial_states(layout, method, chains, start, choices, burn_in + sweeps)
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
     limit_run(run, length, max_memory)
     if checkpoint is not None:
         resume(run, checkpoint, max_memory)
-    is_brief = run.updates < BRIEF and (seconds, callback, checkpoint, executor) == (None,) * 4
+    is_brief = (
+        run.updates < BRIEF_RUN_UPDATES and (seconds, callback, checkpoint, executor) == (None,) * 4
+    )
     remote = None if executor is None else RemoteChains(executor)
     with (
         run.stopping(is_brief) as stop,
@@ -145,7 +147,7 @@ def run_method(
         run.remote = remote
         if seconds is not None and remote is None:
             run.compile_ahead()
-        stopped = run_all(
+        stopped = run_until_done(
             run,
             nullcontext(stop),
             seconds=seconds,
@@ -163,14 +165,14 @@ def run_method(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
-        result, left = sampled(run, reason, doubt), left_of(max_memory, run.memory)
+        result, left = build_sampler_result(run, reason, doubt), left_of(max_memory, run.memory)
         in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
         if in_time and chains > 1 and not run.interrupted:
             from herded.run.diagnostics.cross_check import (
-                with_control,  # herding in time has a bias of its own
+                add_herd_cross_check,  # herding in time has a bias of its own
             )
 
-            result = with_control(result, seconds, left)
+            result = add_herd_cross_check(result, seconds, left)
         compare_starts &= not (stopped or stop.is_set())
         if compare_starts and needs_other_starts(result):
             from herded.run.diagnostics.start_check import with_other_starts  # loads much else
@@ -178,7 +180,7 @@ def run_method(
             result = with_other_starts(result, left, seconds)
         if run.is_full:
             result = flag_full(result)
-        issue(result)
+        issue_warnings(result)
     return flag_interrupted(result) if stopped or stop.is_set() else result
 
 
@@ -186,18 +188,18 @@ def _judged(result: Result, max_memory: Size | None) -> Result:
     """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
     if not result.method.in_one_step:
         from herded.run.diagnostics.cross_check import (
-            with_doubts,  # loads much that samplers have no use for
+            add_solver_diagnostics,  # loads much that samplers have no use for
         )
 
-        result = with_doubts(result, max_memory)
-    issue(result)
+        result = add_solver_diagnostics(result, max_memory)
+    issue_warnings(result)
     return result
 
 
-def issue(result: Result) -> None:
+def issue_warnings(result: Result) -> None:
     """Warn of what speaks against a result."""
     for sentence in result.warnings:
-        if not isinstance(sentence, Note):
+        if not isinstance(sentence, InfoDiagnostic):
             warnings.warn(sentence, HerdedWarning, stacklevel=users_level())
 
 

@@ -19,7 +19,7 @@ from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.run.execute import run_method, users_level
 from herded.run.interrupted_result import INTERRUPTED, check_on_interrupt, settle
-from herded.run.interrupts import interruptible, without_part
+from herded.run.interrupts import stop_event_on_interrupt, without_part
 from herded.run.observables.recorder import Observable
 from herded.run.progress import Callback
 from herded.run.query import is_solver
@@ -189,4 +189,4 @@ def _stopping(method: object, on_interrupt: str) -> AbstractContextManager[Any]:
     if isinstance(method, Recommendation):
         method = method.method
     has_parts = not (is_solver(method) and method.in_one_step)
-    return interruptible() if on_interrupt == "return" and has_parts else nullcontext()
+    return stop_event_on_interrupt() if on_interrupt == "return" and has_parts else nullcontext()

@@ -13,11 +13,11 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
 from herded.run.recording.recorder_base import STATES_AT_ONCE
-from herded.system.argument_checks import whole_array
+from herded.system.argument_checks import as_integer_array
 from herded.system.numerics.counter_rng import stream_key
 
 
-def first_states(
+def initial_states(
     layout: Layout,
     method: Sampler,
     chains: int,
@@ -60,7 +60,7 @@ def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list
     model = layout.model
     if start is None:
         return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
-    x = whole_array("the start", start)
+    x = as_integer_array("the start", start)
     if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
         return [check_start(model, one) for one in x]
     return [check_start(model, x)] * chains

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from herded.errors import Interrupted, MethodError
-from herded.models.summary import count
+from herded.models.summary import count_text
 from herded.run.result import Diagnostic, Result
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 from herded.system.interrupts import NO_PART
 
 INTERRUPTED = "interrupted"  # the kind of the diagnostic
@@ -15,7 +15,7 @@ CHOICES = ("raise", "return")
 def check_on_interrupt(choice: object) -> None:
     """Raise unless it is one of the two."""
     if not (isinstance(choice, str) and choice in CHOICES):
-        raise MethodError(f'expected on_interrupt="raise" or "return", got {shown(choice)}')
+        raise MethodError(f'expected on_interrupt="raise" or "return", got {short_repr(choice)}')
 
 
 def is_interrupted(result: Result) -> bool:
@@ -31,7 +31,7 @@ def flag_interrupted(result: Result, missing: str = "") -> Result:
     if is_interrupted(result):
         return result
     if result.provenance["interrupted"]:
-        length = count(result.sweeps, "sweep")
+        length = count_text(result.sweeps, "sweep")
         severity, message = "warning", f"interrupted after {length}, before the end"
     elif missing:
         severity, message = "warning", f"interrupted after the last sweep, without {missing}"

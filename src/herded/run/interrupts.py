@@ -19,11 +19,11 @@ from herded.system.interrupts import NO_PART, SAME_PRESS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_halt: threading.Event | None = None  # of `interrupted_together`, in all threads
+_halt: threading.Event | None = None  # of `stop_all_runs_on_interrupt`, in all threads
 
 
 class _OfThread(threading.local):
-    """The event that nested uses of `interruptible` share."""
+    """The event that nested uses of `stop_event_on_interrupt` share."""
 
     stop: threading.Event | None = None
 
@@ -32,32 +32,32 @@ _of_thread = _OfThread()
 
 
 @contextlib.contextmanager
-def interrupted_together() -> Iterator[None]:
+def stop_all_runs_on_interrupt() -> Iterator[None]:
     """Within it Ctrl-C ends all runs, also those in threads, with `Interrupted`, without a result.
 
     For work that consists of many runs and is of no use in part. The signal sets an event that
     every run checks, since an exception raised by the handler itself could get lost in a callback
-    of a compiler. A second Ctrl-C raises at once, as in `interruptible`. Nested uses share one
-    event. Other threads than the main one get no signals.
+    of a compiler. A second Ctrl-C raises at once, as in `stop_event_on_interrupt`. Nested uses
+    share one event. Other threads than the main one get no signals.
     """
     global _halt
     try:
         if _halt is not None or not _in_main_thread():
             yield
-            raise_if_halted()
+            raise_if_interrupted()
             return
         _halt = threading.Event()
         try:
             with _set_by_signals(_halt):
                 yield
-                raise_if_halted()
+                raise_if_interrupted()
         finally:
             _halt = None
     except Interrupted:  # its result is of one run, not of the whole work
         raise Interrupted(NO_PART) from None
 
 
-def raise_if_halted() -> None:
+def raise_if_interrupted() -> None:
     """Raise KeyboardInterrupt if Ctrl-C was pressed; loops over many runs call it."""
     if _halt is not None:
         _raise_if(_halt)
@@ -97,7 +97,9 @@ def raises_interrupted(function: Function) -> Function:
     return cast(Function, call)
 
 
-def interruptible(*, brief: bool = False) -> contextlib.AbstractContextManager[threading.Event]:
+def stop_event_on_interrupt(
+    *, brief: bool = False
+) -> contextlib.AbstractContextManager[threading.Event]:
     """An event that Ctrl-C sets instead of raising; whoever uses it raises `Interrupted` later.
 
     A second Ctrl-C raises at once, unless it comes so soon (`SAME_PRESS`) that it is the same one.
@@ -129,14 +131,14 @@ def _shared_in_thread() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def interrupted_afterwards() -> Iterator[threading.Event]:
+def defer_interrupt() -> Iterator[threading.Event]:
     """Let Ctrl-C raise its KeyboardInterrupt at the end of the block, not within it.
 
     For imports and compilers, which may lose an exception or turn it into another one. Inside
-    `interruptible` that decides what Ctrl-C does.
+    `stop_event_on_interrupt` that decides what Ctrl-C does.
     """
     within = _of_thread.stop is not None
-    with interruptible() as stop:
+    with stop_event_on_interrupt() as stop:
         yield stop
     if not within:
         _raise_if(stop)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-PATIENCE = 0.5  # seconds before a bar appears, so that short runs show none
+BAR_DELAY_SECONDS = 0.5  # seconds before a bar appears, so that short runs show none
 COMPILING = "compiling, once"
 PACE = 0.2  # seconds between two updates: each is a message
 
@@ -91,7 +91,7 @@ class Progress:
     def _look(self, begun: threading.Event) -> None:
         from herded.system.compilation.jit import is_compiling
 
-        while not begun.wait(PATIENCE):
+        while not begun.wait(BAR_DELAY_SECONDS):
             if is_compiling():
                 with self.opening:
                     if not begun.is_set():
@@ -105,7 +105,7 @@ class Progress:
         with self.opening:
             if self.bar is not None:
                 self.bar.update(self.task, completed=done, note=note)
-            elif time.perf_counter() - self.began > PATIENCE:
+            elif time.perf_counter() - self.began > BAR_DELAY_SECONDS:
                 self._open(done, note)
 
     def _open(self, done: int, note: str) -> None:

@@ -21,8 +21,8 @@ from herded.run.recording.recorders import (
     PairMarginals,
     Samples,
 )
-from herded.run.run_loop import ENDLESS
-from herded.system.argument_checks import shown
+from herded.run.run_loop import UNLIMITED_SWEEPS
+from herded.system.argument_checks import short_repr
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -73,12 +73,12 @@ def total_sweeps(method: object, sweeps: int | None, seconds: float | None) -> i
             f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
             "from the first to the last, got seconds alone: pass both"
         )
-    return ENDLESS if sweeps is None else count("sweeps", sweeps, 1)
+    return UNLIMITED_SWEEPS if sweeps is None else count("sweeps", sweeps, 1)
 
 
 def check_seconds(seconds: float) -> float:
     if not is_time(seconds) or seconds == 0:
-        raise MethodError(f"expected seconds above 0, got {shown(seconds)}")
+        raise MethodError(f"expected seconds above 0, got {short_repr(seconds)}")
     return seconds
 
 
@@ -96,7 +96,7 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
         count = -1
     if count < least:
         raise MethodError(
-            f"expected {name} to be a whole number of {least} or more, got {shown(value)}"
+            f"expected {name} to be a whole number of {least} or more, got {short_repr(value)}"
         )
     return count
 
@@ -107,12 +107,12 @@ def check_keep(
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     choices: dict[type, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
-        raise MethodError(f"expected keep= as a list, got {shown(keep)}")
+        raise MethodError(f"expected keep= as a list, got {short_repr(keep)}")
     for choice in [Marginals(rao_blackwell)] if keep is None else keep:
         if not isinstance(choice, kinds):
             raise MethodError(
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "
-                f"{shown(choice)}"
+                f"{short_repr(choice)}"
             )
         if isinstance(choice, Observable):
             choices[Observables] = choices.get(Observables, Observables()).add(choice)

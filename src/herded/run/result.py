@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from herded.errors import MethodError, ModelError, NotKeptError
-from herded.models.naming import index_of, named_row, named_state
-from herded.run.diagnostics.intervals import correlated_margins, margins, open_states, rare_margins
-from herded.system.argument_checks import shown
+from herded.models.naming import named_row, named_state, variable_index
+from herded.run.diagnostics.intervals import (
+    correlated_margins,
+    half_widths,
+    open_states,
+    rare_margins,
+)
+from herded.system.argument_checks import short_repr
 
 if TYPE_CHECKING:
     from herded.run.observables.result import Observed
@@ -64,7 +69,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestStateResult:
     """A state and the log of its unnormalised probability."""
 
     state: np.ndarray  # the model's shape
@@ -78,7 +83,7 @@ class Best:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairMarginalTables:
     """Pair marginals: tables[e] belongs to the variables edges[e]."""
 
     edges: np.ndarray  # (E, 2)
@@ -95,8 +100,10 @@ class Pairs:
     def __getitem__(self, pair: tuple[Any, Any]) -> np.ndarray:
         """The table of two variables, by number, name or pixel."""
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ModelError(f"expected a pair of variables, such as [0, 1], got {shown(pair)}")
-        i, j = (index_of(self.model, key) for key in pair)
+            raise ModelError(
+                f"expected a pair of variables, such as [0, 1], got {short_repr(pair)}"
+            )
+        i, j = (variable_index(self.model, key) for key in pair)
         for a, b, flip in ((i, j, False), (j, i, True)):
             found = np.flatnonzero((self.edges[:, 0] == a) & (self.edges[:, 1] == b))
             if len(found):
@@ -106,20 +113,22 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ErrorCurveResult:
     """Errors (chains, points) after each of `sweeps` (points,)."""
 
     sweeps: np.ndarray
     errors: np.ndarray
 
 
-def curve_of(points: np.ndarray, errors: np.ndarray, sweeps: int, done: int) -> Curve:
+def truncate_curve(
+    points: np.ndarray, errors: np.ndarray, sweeps: int, done: int
+) -> ErrorCurveResult:
     """The errors at the points that a run has come to: it may have ended before the others."""
     reached = points <= min(done, sweeps)
-    return Curve(points[reached], errors[:, reached])
+    return ErrorCurveResult(points[reached], errors[:, reached])
 
 
-class Bridged(NamedTuple):
+class LogZEstimate(NamedTuple):
     """log Z by a ladder, and what is known of it."""
 
     log_z: float
@@ -155,7 +164,8 @@ class Result:
     diagnostics: tuple[Diagnostic, ...] = ()  # the same of a sampler's run, as typed values
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
-    climb: tuple[Any, ...] = field(default=(), repr=False)  # `Step`s, where several were tried
+    # `AttemptReport`s, where several were tried
+    climb: tuple[Any, ...] = field(default=(), repr=False)
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:
@@ -202,7 +212,7 @@ class Result:
         >>> round(result.marginal("rain")["yes"], 6)
         0.25
         """
-        i, tables = index_of(self.model, variable), self.chain_marginals
+        i, tables = variable_index(self.model, variable), self.chain_marginals
         return named_row(self.model, i, tables[:, i].mean(axis=0))
 
     @property
@@ -263,7 +273,7 @@ class Result:
 
     def half_widths(self) -> np.ndarray:
         """How far 95 % intervals reach to each side, (N, K); see `interval`."""
-        found = margins(self.chain_marginals, self.kept.get("control"))
+        found = half_widths(self.chain_marginals, self.kept.get("control"))
         counted = self.kept.get("chain_frequencies")
         if counted is None:
             return found
@@ -280,10 +290,12 @@ class Result:
         return wider
 
     @property
-    def best(self) -> Best:
+    def best(self) -> BestStateResult:
         """The best state found, each connected component at its best."""
         return self._get(
-            Best, "best", "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()"
+            BestStateResult,
+            "best",
+            "pass keep=[BestState()] to a sampler, or use Viterbi() or Exact()",
         )
 
     @property
@@ -292,10 +304,10 @@ class Result:
         return self._get(np.ndarray, "samples", "pass keep=[Samples(every=10)] to a sampler")
 
     @property
-    def pair_marginals(self) -> Pairs:
+    def pair_marginals(self) -> PairMarginalTables:
         """P(x_i = a, x_j = b) of pairs of variables."""
         remedy = "pass keep=[PairMarginals()] to a sampler, or use Exact()"
-        return self._get(Pairs, "pair_marginals", remedy, "pairs")
+        return self._get(PairMarginalTables, "pair_marginals", remedy, "pairs")
 
     @property
     def joint(self) -> np.ndarray:
@@ -312,9 +324,9 @@ class Result:
         return found
 
     @property
-    def curve(self) -> Curve:
+    def curve(self) -> ErrorCurveResult:
         """Error against a reference as the run went on."""
-        return self._get(Curve, "curve", "pass keep=[ErrorCurve(reference)]")
+        return self._get(ErrorCurveResult, "curve", "pass keep=[ErrorCurve(reference)]")
 
     @property
     def log_z(self) -> float:
@@ -332,7 +344,7 @@ class Result:
         It holds once the burn-in is over; what speaks against that is in `warnings`.
         """
         remedy = "use Tempered(rungs=16, hottest=0)"
-        found = self._get(Bridged, "log_z_interval", remedy, "bridged")
+        found = self._get(LogZEstimate, "log_z_interval", remedy, "bridged")
         return found.log_z - found.margin, found.log_z + found.margin
 
     def plot(self) -> Any:

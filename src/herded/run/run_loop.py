@@ -14,9 +14,9 @@ from typing import Protocol
 
 from herded.run.progress import Callback, Progress, Snapshot
 
-ENDLESS = 2**60  # sweeps of a run that only the clock ends
-LONGEST = 0.1  # seconds of a block of a run with a time limit
-SHARE = 0.5  # of the time so far: early blocks are short, for callbacks
+UNLIMITED_SWEEPS = 2**60  # sweeps of a run that only the clock ends
+MAX_TIMED_BLOCK_SECONDS = 0.1  # seconds of a block of a run with a time limit
+MAX_BLOCK_SHARE_OF_TIME = 0.5  # of the time so far: early blocks are short, for callbacks
 PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
 
 
@@ -24,7 +24,7 @@ class BlockDropped(KeyboardInterrupt):
     """An interruption of a block that has left its run as it was before."""
 
 
-class Run(Protocol):
+class Runnable(Protocol):
     """What is run: by a sampler (`run.sampler_run`) or by a solver (`run.solver_run`)."""
 
     done: int  # sweeps, those of the burn-in included
@@ -61,8 +61,8 @@ class Run(Protocol):
         """The run as it is now."""
 
 
-def run_all(
-    run: Run,
+def run_until_done(
+    run: Runnable,
     stopping: contextlib.AbstractContextManager[threading.Event],
     *,
     seconds: float | None = None,
@@ -108,20 +108,29 @@ def run_all(
     return stop.is_set()
 
 
-def _rows(run: Run, step: int, took: float, seconds: float | None) -> int:
+def _rows(run: Runnable, step: int, took: float, seconds: float | None) -> int:
     """Sweeps of the next block, after one of `step` sweeps that `took` so many seconds."""
     if seconds is None:
         least, time_left = run.least, PROMPT
     else:
-        least, time_left = 1, min(LONGEST, SHARE * run.seconds, seconds - run.seconds)
+        least, time_left = (
+            1,
+            min(
+                MAX_TIMED_BLOCK_SECONDS,
+                MAX_BLOCK_SHARE_OF_TIME * run.seconds,
+                seconds - run.seconds,
+            ),
+        )
     return max(least, int(step * time_left / max(took, 1e-9)))
 
 
-def _is_over(run: Run, seconds: float | None) -> bool:
+def _is_over(run: Runnable, seconds: float | None) -> bool:
     return seconds is not None and run.seconds >= seconds
 
 
-def _bar(run: Run, seconds: float | None, progress: bool | None, is_brief: bool) -> Progress | None:
+def _bar(
+    run: Runnable, seconds: float | None, progress: bool | None, is_brief: bool
+) -> Progress | None:
     """A bar, if there is a terminal or a notebook to show it in."""
     if progress is False or not (
         "ipykernel.kernelapp" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())

@@ -15,7 +15,7 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.methods.schedule import is_annealed
 from herded.moves.tempering.ladder_layouts import LadderLayout
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.run.recording.best_state_recorder import BestState
@@ -23,17 +23,18 @@ from herded.run.recording.log_z_estimator import LogZ
 from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import ErrorCurve, MarginalRecorder, Marginals
 from herded.run.recording.trace import Trace, TraceRecorder
-from herded.run.run_loop import ENDLESS
+from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.system import cpu_count
 
-BLOCK = 2**20  # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
+# entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
+BLOCK_ENTRIES = 2**20
 UNREAD = 2**24  # updates of a block whose samples nobody reads
 MOST_COUNTED = 255  # samples of a block: in bytes
-SPARE = 2**26  # bytes of weights that a run by the clock may copy to compile with
+MAX_WARM_UP_BYTES = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
 MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
-FIRST = 2**18  # updates of a run's first block, before it is known how long they take
-BRIEF = 2**16  # updates of a run that is over before anybody could interrupt it
+FIRST_BLOCK_UPDATES = 2**18  # updates of a run's first block, before it is known how long they take
+BRIEF_RUN_UPDATES = 2**16  # updates of a run that is over before anybody could interrupt it
 
 Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
 
@@ -102,7 +103,7 @@ class SamplerRun:
             new_chain(layout, keep, state, block)
             for state, block in zip(states, blocks, strict=True)
         ]
-        for chain in chains if sweeps < ENDLESS else ():
+        for chain in chains if sweeps < UNLIMITED_SWEEPS else ():
             if Trace in chain.recorders:
                 cast(TraceRecorder, chain.recorders[Trace]).expect(sweeps)
         for chain in chains if curve else ():
@@ -149,7 +150,7 @@ class SamplerRun:
 
     @property
     def first(self) -> int:
-        return max(self.least, FIRST // (self.layout.n_stored * self.layout.members))
+        return max(self.least, FIRST_BLOCK_UPDATES // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
         most = MOST_UPDATES // self.layout.members if self.layout.is_herd else self.total
@@ -234,7 +235,7 @@ class SamplerRun:
 
         Not the first of its kind: a compiler could lose the exception.
         """
-        return interruptible(brief=is_brief and self.signature in _WARM)
+        return stop_event_on_interrupt(brief=is_brief and self.signature in _WARM)
 
     def has_compiled(self) -> None:
         """Remember that kernels of this kind are compiled now, unless it was interrupted before."""
@@ -248,7 +249,7 @@ class SamplerRun:
         """
         began, states = time.perf_counter(), [chain.state for chain in self.chains]
         arrays = (array for s in states for array in (s.x, s.tally, s.ones, *s.own.values()))
-        if sum(array.nbytes for array in arrays) > SPARE:
+        if sum(array.nbytes for array in arrays) > MAX_WARM_UP_BYTES:
             return
         states = [state.copy() for state in states]
         keep = {kind: choice for kind, choice in self.keep.items() if kind is not ErrorCurve}
@@ -301,7 +302,7 @@ def _block_rows(layout: Layout) -> int:
     row = layout.n_stored
     if layout.is_herd:
         row = layout.sample_size * np.dtype(layout.sample_type).itemsize
-    return max(layout.least_block, BLOCK // max(row, 1))
+    return max(layout.least_block, BLOCK_ENTRIES // max(row, 1))
 
 
 def _counts(layout: Layout) -> bool:
@@ -335,5 +336,5 @@ def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     if run.updates < WORTH_THREADS:
         return None
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
-    workers = min(cpu_count.available() if threads is None else threads, parts)
+    workers = min(cpu_count.count_usable_cpus() if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else None

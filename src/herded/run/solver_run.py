@@ -11,14 +11,14 @@ from herded.errors import MethodError
 from herded.layouts.base import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.constraints.start_states import check_support
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.observables.recorder import Observables
 from herded.run.progress import Snapshot
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
-from herded.run.sampler_run import BRIEF
+from herded.run.sampler_run import BRIEF_RUN_UPDATES
 
-BLOCK = 16  # sweeps between two looks at whether somebody wants to stop
+SOLVER_BLOCK_SWEEPS = 16  # sweeps between two looks at whether somebody wants to stop
 FEW_PARTS = 32  # of an elimination: they take a third of a second
 ASKED = {  # what of an answer is to be kept
     Marginals: "marginals",
@@ -45,7 +45,7 @@ class SolverRun:
     seconds: float = 0.0
     interrupted: bool = False
     saved: bool | None = None  # whether its checkpoint could be written, where it was to be
-    most: int = BLOCK
+    most: int = SOLVER_BLOCK_SWEEPS
     least: int = 1
     first: int = 1
 
@@ -79,12 +79,12 @@ class SolverRun:
         """Whether it is over before anybody could wonder what takes so long."""
         if self.method.in_one_step and self.total >= FEW_PARTS:
             return False
-        return self.total * self.layout.model.n_variables < BRIEF
+        return self.total * self.layout.model.n_variables < BRIEF_RUN_UPDATES
 
     def stopping(self, saves: bool = False) -> AbstractContextManager[threading.Event]:
         """Where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
         at_once = self.method.in_one_step and not saves
-        return nullcontext(threading.Event()) if at_once else interruptible()
+        return nullcontext(threading.Event()) if at_once else stop_event_on_interrupt()
 
     def is_finished(self) -> bool:
         return self.done >= self.total or bool(self.state.converged)

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Progress
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 
 @contextmanager
-def watched(
+def progress_and_interrupt(
     progress: bool | None, total: int, name: str, unit: str
 ) -> Iterator[tuple[Progress, threading.Event]]:
     """A bar for `total` units of work, and an event that Ctrl-C sets, to be looked at."""
     bar = Progress(progress, total, name, unit)
     bar.expect_compilers()
-    with interruptible() as stop, closing(bar):
+    with stop_event_on_interrupt() as stop, closing(bar):
         yield bar, stop
 
 
 @dataclass
-class Patience:
+class EarlyStopping:
     """Early stopping: how many looks at held-out data have passed since the best score."""
 
     most: int
@@ -45,17 +45,17 @@ class Patience:
         return self.since >= self.most
 
 
-def shuffled(n: int, *stream: int) -> np.ndarray:
+def random_permutation(n: int, *stream: int) -> np.ndarray:
     """The numbers below n in an order that is drawn from a stream: of rows in an epoch, say."""
-    return np.argsort(draws(stream_key(*stream), n), kind="stable")
+    return np.argsort(random_bits_array(stream_key(*stream), n), kind="stable")
 
 
-def penalised(value: float, gradient: np.ndarray, x: np.ndarray, l2: np.ndarray) -> Any:
+def subtract_l2_penalty(value: float, gradient: np.ndarray, x: np.ndarray, l2: np.ndarray) -> Any:
     """A function to maximise, and its gradient, less sum_p l2_p x_p^2 / 2."""
     return value - float((l2 * x * x).sum()) / 2.0, gradient - l2 * x
 
 
-def diverged(rate: float) -> MethodError:
+def divergence_error(rate: float) -> MethodError:
     """The error to raise where steps went out of all bounds."""
     return MethodError(
         f"expected a rate with which training converges, got {rate!r}: give a smaller one"

@@ -10,14 +10,14 @@ CACHE_LINE = 64  # bytes
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 
-def starts(counts: np.ndarray) -> np.ndarray:
+def start_offsets(counts: np.ndarray) -> np.ndarray:
     """The offsets of consecutive parts with these sizes, and the end of the last."""
     start = np.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=start[1:])
     return start
 
 
-def lock(arrays: Arrays) -> Arrays:
+def make_read_only(arrays: Arrays) -> Arrays:
     """The same tuple with contiguous, read-only arrays."""
     kept = []
     for array in arrays:

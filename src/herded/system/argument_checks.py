@@ -14,18 +14,22 @@ from numpy.typing import ArrayLike, DTypeLike
 from herded.errors import ModelError
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """The beginning of what was passed, on one line."""
     return " ".join(repr(value).split())[:80]
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """What was passed in place of something quite different: its type and shape if it has one."""
     shape = getattr(value, "shape", None)
-    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else shown(value)
+    return (
+        f"{type(value).__name__} of shape {shape}"
+        if isinstance(shape, tuple)
+        else short_repr(value)
+    )
 
 
-def whole_array(name: str, values: object) -> np.ndarray:
+def as_integer_array(name: str, values: object) -> np.ndarray:
     """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
     expected = f"expected whole numbers as {name}"
     array = _array(expected, values)
@@ -39,7 +43,7 @@ def whole_array(name: str, values: object) -> np.ndarray:
         if array.dtype.kind in "uf" and not np.array_equal(whole, array):
             raise ValueError
     except (TypeError, ValueError) as error:
-        raise ModelError(f"{expected}, got {shown(values)}") from error
+        raise ModelError(f"{expected}, got {short_repr(values)}") from error
     return whole
 
 
@@ -50,20 +54,20 @@ def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
     except (TypeError, ValueError) as error:
         rows = " in rows of one length" if isinstance(error, ValueError) else ""
         remedy = f": {uneven}" if rows and uneven else ""
-        raise ModelError(f"{expected}{rows}, got {shown(values)}{remedy}") from error
+        raise ModelError(f"{expected}{rows}, got {short_repr(values)}{remedy}") from error
 
 
-def whole_number(name: str, value: object) -> int:
+def as_integer(name: str, value: object) -> int:
     """`value` as one whole number."""
-    array = whole_array(name, value)
+    array = as_integer_array(name, value)
     if array.ndim:
-        raise ModelError(f"expected one whole number as {name}, got {shown(value)}")
+        raise ModelError(f"expected one whole number as {name}, got {short_repr(value)}")
     return int(array)
 
 
 def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
     """`edges` as whole numbers of shape (E, 2)."""
-    ends = whole_array(name, edges)
+    ends = as_integer_array(name, edges)
     if ends.size == 0:
         return ends.reshape(0, 2)
     if ends.ndim != 2 or ends.shape[1] != 2:
@@ -71,7 +75,7 @@ def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
     return ends
 
 
-def number_array(name: str, values: object, uneven: str = "") -> np.ndarray:
+def as_float_array(name: str, values: object, uneven: str = "") -> np.ndarray:
     """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
     expected = f"expected numbers in {name}"
     array = _array(expected, values, uneven)
@@ -80,33 +84,33 @@ def number_array(name: str, values: object, uneven: str = "") -> np.ndarray:
             raise TypeError
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{expected}, got {shown(values)}") from error
+        raise ModelError(f"{expected}, got {short_repr(values)}") from error
 
 
-def number(name: str, value: object) -> float:
+def as_float(name: str, value: object) -> float:
     """`value` as one float."""
-    array = number_array(name, value)
+    array = as_float_array(name, value)
     if array.ndim:
-        raise ModelError(f"expected one number as {name}, got {shown(value)}")
+        raise ModelError(f"expected one number as {name}, got {short_repr(value)}")
     return float(array)
 
 
 def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np.ndarray:
     """`values` as floats with `dims` non-empty dimensions."""
-    array = number_array(name, values, uneven)
+    array = as_float_array(name, values, uneven)
     if array.ndim != dims or 0 in array.shape:
         raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
     return array
 
 
-def locked(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
+def read_only_copy(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
     """A read-only, contiguous copy: models never change."""
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
     return copy
 
 
-def is_whole(value: object, least: int) -> bool:
+def is_whole_number(value: object, least: int) -> bool:
     """Whether `value` is a whole number of `least` or more."""
     if type(value) is int:  # to ask a protocol takes longer than many a small run
         return value >= least
@@ -120,6 +124,6 @@ def is_whole(value: object, least: int) -> bool:
         return False
 
 
-def is_between(value: object, low: float, high: float) -> bool:
+def is_number_between(value: object, low: float, high: float) -> bool:
     """Whether `value` is a number from `low` to `high`."""
     return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high

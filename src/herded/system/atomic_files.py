@@ -123,7 +123,7 @@ def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = 
 
     Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
     """
-    most = int(memory_limits.limit(max_memory) / expansion)
+    most = int(memory_limits.memory_limit(max_memory) / expansion)
     if isinstance(path, FileInMemory):
         if len(path.content) > most:
             raise too_large(path, most, expansion)
@@ -148,7 +148,7 @@ def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = 
 def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
     """The error for a file that is too large for the memory limit, packed or unpacked."""
     return MemoryLimitError(
-        f"expected at most {memory_limits.readable(most)} in {path}, as reading takes about "
+        f"expected at most {memory_limits.size_text(most)} in {path}, as reading takes about "
         f"{expansion} "
         "times as much memory, but it holds more: free some memory, or raise max_memory="
     )

@@ -3,7 +3,7 @@
 import os
 
 
-def available() -> int:
+def count_usable_cpus() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

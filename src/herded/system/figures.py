@@ -9,7 +9,12 @@ from herded.errors import MethodError
 
 Drawn = TypeVar("Drawn")
 
-GIBBS, HERDED, SHARED, OTHERS = "#2563a8", "#c4382f", "#d98a1f", ("#4d8f57", "#7d5ba6")
+GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, OTHER_COLOURS = (
+    "#2563a8",
+    "#c4382f",
+    "#d98a1f",
+    ("#4d8f57", "#7d5ba6"),
+)
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -23,7 +28,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def in_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
+def with_plot_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
     """Run all of `draw` in the house style; some settings matter only when a figure is saved."""
 
     @functools.wraps(draw)

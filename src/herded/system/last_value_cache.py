@@ -9,7 +9,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def keeps_last(function: Callable[[T], R]) -> Callable[[T], R]:
+def cache_last(function: Callable[[T], R]) -> Callable[[T], R]:
     """`function` of one frozen argument, computed anew only if that is another object.
 
     The result is dropped with the argument it belongs to.

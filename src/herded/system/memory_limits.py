@@ -14,7 +14,7 @@ LITTLE = 2**20  # bytes
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-def available() -> int:
+def free_memory_bytes() -> int:
     """Free memory in bytes, by the system and by the limit of a container."""
     free = 4 * 2**30  # where the system does not say
     try:
@@ -34,10 +34,10 @@ def available() -> int:
 
 def default_limit() -> int:
     """Half of the free memory."""
-    return available() // 2
+    return free_memory_bytes() // 2
 
 
-def limit(max_memory: Size | None) -> float:
+def memory_limit(max_memory: Size | None) -> float:
     """The limit in bytes, by default half of the free memory."""
     if max_memory is None:
         return float(default_limit())
@@ -60,7 +60,7 @@ def bytes_of(text: str) -> float | None:
     return value if 0 < value < math.inf else None
 
 
-def readable(n_bytes: float) -> str:
+def size_text(n_bytes: float) -> str:
     """A size as text: 1.5 MiB, 3e+60 bytes."""
     if n_bytes > 1e18:
         return f"{n_bytes:.0e} bytes"
@@ -71,17 +71,17 @@ def readable(n_bytes: float) -> str:
     raise AssertionError
 
 
-def fits(need: float, max_memory: Size | None) -> bool:
+def fits_in_memory(need: float, max_memory: Size | None) -> bool:
     """Whether the need is within the limit; small needs are accepted without asking the system."""
-    return (max_memory is None and need <= LITTLE) or need <= limit(max_memory)
+    return (max_memory is None and need <= LITTLE) or need <= memory_limit(max_memory)
 
 
-def check(
+def check_memory(
     need: float, max_memory: Size | None, what: str, way_out: str = "use a smaller model"
 ) -> None:
     """Raise a `MemoryLimitError` if the need is above the limit."""
-    if not fits(need, max_memory):
+    if not fits_in_memory(need, max_memory):
         raise MemoryLimitError(
-            f"expected {what} of at most {readable(limit(max_memory))}, but it needs "
-            f"{readable(need)}: {way_out}, or raise max_memory="
+            f"expected {what} of at most {size_text(memory_limit(max_memory))}, but it needs "
+            f"{size_text(need)}: {way_out}, or raise max_memory="
         )

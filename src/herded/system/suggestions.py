@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-MOST = 20_000  # names that are looked at: to compare is slow
+MAX_NAMES = 20_000  # names that are looked at: to compare is slow
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
@@ -18,7 +18,7 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     """
     import difflib
 
-    names = [str(name) for name in known][:MOST]
+    names = [str(name) for name in known][:MAX_NAMES]
     text = str(word)[:80]
     same = [name for name in names if name.lower() == text.lower()]
     found = same or difflib.get_close_matches(text, names, n=1, cutoff=0.6)

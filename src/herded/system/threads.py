@@ -36,7 +36,7 @@ def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor
             running.result()
 
 
-def workers(pool: Executor | None, updates: int) -> int:
+def count_threads(pool: Executor | None, updates: int) -> int:
     """How many threads to use for so many updates."""
     threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
     return max(1, min(threads, updates // WORTH_A_THREAD))
@@ -45,7 +45,7 @@ def workers(pool: Executor | None, updates: int) -> int:
 def shares(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
     """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
     total = np.concatenate([[0], np.cumsum(updates)])
-    threads = min(workers(pool, int(total[-1])), len(updates)) or 1
+    threads = min(count_threads(pool, int(total[-1])), len(updates)) or 1
     cuts = np.searchsorted(total, np.linspace(0, total[-1], threads + 1))
     cuts[0], cuts[-1] = 0, len(updates)
     return list(itertools.pairwise(np.unique(cuts).tolist()))

@@ -26,7 +26,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import ErrorCurve, Samples
 
 FEWEST = 20  # visits after which an emitted value is compared at all
@@ -105,7 +105,7 @@ class Plateau:
         )
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def plateau_predictor(
     model: Model, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
 ) -> Prediction:
@@ -158,7 +158,7 @@ def plateau_predictor(
     return Prediction(float(distance / weight), float(floor / weight), gaps, sweeps)
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def measured_plateau(
     model: Model, sweeps: int = 2**18, *, reference: ArrayLike | None = None
 ) -> Plateau:

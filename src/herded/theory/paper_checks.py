@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import Joint
 from herded.theory.bounds import Constants, constants
 from herded.theory.state_space import (
@@ -343,7 +343,7 @@ def check_corollary(
     return Check("Corollary, d_v(P_T - pi)", measured, known.corollary_bound(T), T, 0)
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
     result = infer(
         model,

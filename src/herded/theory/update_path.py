@@ -15,7 +15,7 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import check_start, start_state
 from herded.models.protocol import Model
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import Samples
 from herded.system.numerics.counter_rng import stream_key
 from herded.theory.state_space import check_small
@@ -67,7 +67,7 @@ class Tables:
         return self._p[at : at + self._width[i]]
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def within_sweep_path(
     model: Model,
     sweeps: int,

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError, MemoryLimitError, WorkerError
-from herded.run.interrupts import raise_if_halted
+from herded.run.interrupts import raise_if_interrupted
 from herded.run.progress import Progress
-from herded.system.memory_limits import readable
+from herded.system.memory_limits import size_text
 from herded.tiled.marginals_output import Output
 from herded.tiled.snapshots import Snapshots
-from herded.tiled.tile import OPPOSITE, Tile, Work
+from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
 
 LOOK = 0.5  # seconds between two checks that workers are alive
-PATIENCE = 60.0  # seconds to wait for a worker where there is none
+WORKER_TIMEOUT_SECONDS = 60.0  # seconds to wait for a worker where there is none
 MOURNING = 5.0  # seconds until the scheduler knows of a death
 DEATHS = 10  # before a run gives up
 
@@ -43,7 +43,7 @@ class TileHost:
     def __init__(
         self,
         version: str,
-        work: Work,
+        work: TileJob,
         tiling: Tiling,
         mine: list[int],
         folder: Path | None,
@@ -98,10 +98,10 @@ class TileHost:
             output.write(tile.place, tile.marginals(sweeps))
 
 
-class Crew:
+class ActorGroup:
     """The hosts of all tiles."""
 
-    def __init__(self, client: Any, work: Work, tiling: Tiling, folder: Path | None) -> None:
+    def __init__(self, client: Any, work: TileJob, tiling: Tiling, folder: Path | None) -> None:
         self.client = client
         workers = _workers(client)
         _check_memory(client, work, tiling, workers)
@@ -166,7 +166,7 @@ class Crew:
             try:
                 return call.result(timeout=LOOK)
             except TimeoutError:
-                raise_if_halted()
+                raise_if_interrupted()
             except Exception as error:
                 if self._has_died(name, error):
                     raise WorkerDied(name) from error
@@ -191,16 +191,16 @@ class Crew:
 def _workers(client: Any) -> dict[str, int]:
     """The addresses of the workers and their threads, once there is one."""
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=WORKER_TIMEOUT_SECONDS)
     except TimeoutError as error:
         raise WorkerError(
-            f"expected a worker at {client.scheduler.address} within {PATIENCE:g} seconds, got "
-            "none: start some with `dask worker`"
+            f"expected a worker at {client.scheduler.address} within {WORKER_TIMEOUT_SECONDS:g} "
+            "seconds, got none: start some with `dask worker`"
         ) from error
     return dict(client.nthreads())
 
 
-def _check_memory(client: Any, work: Work, tiling: Tiling, workers: dict[str, int]) -> None:
+def _check_memory(client: Any, work: TileJob, tiling: Tiling, workers: dict[str, int]) -> None:
     """Raise if the tiles do not fit into the memory that the workers report."""
     info = client.scheduler_info(n_workers=-1)["workers"]
     limits = [int(info[name].get("memory_limit") or 0) for name in workers if name in info]
@@ -209,14 +209,14 @@ def _check_memory(client: Any, work: Work, tiling: Tiling, workers: dict[str, in
     share = height * width * work.site_bytes / max(1, len(workers))
     if least and share > least:
         raise MemoryLimitError(
-            f"expected about {readable(share)} of memory on each of {len(workers)} workers, got "
-            f"one with {readable(least)}: use more workers, or no client= to run from disk"
+            f"expected about {size_text(share)} of memory on each of {len(workers)} workers, got "
+            f"one with {size_text(least)}: use more workers, or no client= to run from disk"
         )
 
 
 def run_on_cluster(
     client: Any,
-    work: Work,
+    work: TileJob,
     tiling: Tiling,
     snapshots: Snapshots | None,
     total: int,
@@ -241,7 +241,7 @@ def run_on_cluster(
 
 def _sweep(
     client: Any,
-    work: Work,
+    work: TileJob,
     tiling: Tiling,
     snapshots: Snapshots | None,
     total: int,
@@ -253,14 +253,14 @@ def _sweep(
 
     Its hosts are deleted at the end, so that they do not take memory during the next attempt.
     """
-    crew = Crew(client, work, tiling, snapshots.current if snapshots else None)
+    crew = ActorGroup(client, work, tiling, snapshots.current if snapshots else None)
     done, before = (snapshots.sweep, snapshots.seconds) if snapshots else (0, 0.0)
     began = saved = time.perf_counter()
     for sweep in range(done, total):
         crew.half_sweep(2 * sweep)
         crew.half_sweep(2 * sweep + 1)
         bar.update(sweep + 1)
-        raise_if_halted()
+        raise_if_interrupted()
         now = time.perf_counter()
         if snapshots and (now - saved > checkpoint_every or sweep + 1 == total):
             crew.save(snapshots.begin(sweep + 1))

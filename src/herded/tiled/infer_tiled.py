@@ -19,18 +19,18 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.run.build_result import in_full
-from herded.run.interrupts import interrupted_together
+from herded.run.build_result import full_repr
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Progress
 from herded.system import memory_limits
-from herded.system.argument_checks import described, is_between, is_whole
+from herded.system.argument_checks import describe_value, is_number_between, is_whole_number
 from herded.system.memory_limits import Size
 from herded.tiled.dask_cluster import run_on_cluster
 from herded.tiled.marginals_output import Output, check_out
 from herded.tiled.out_of_core import bands_in_memory, run_pass
 from herded.tiled.snapshots import Snapshots, check_disk, read_header
 from herded.tiled.stored_lattice import StoredLattice, open_array
-from herded.tiled.tile import Work, saved_marginals
+from herded.tiled.tile import TileJob, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 
@@ -145,20 +145,23 @@ def infer_tiled(
     """
     if not isinstance(lattice, StoredLattice):
         raise ModelError(
-            f"expected a lattice such as StoredLattice('field.npy', 0.5), got {described(lattice)}"
+            "expected a lattice such as StoredLattice('field.npy', 0.5), got "
+            f"{describe_value(lattice)}"
             f"{': use infer' if hasattr(lattice, 'as_factor_graph') else ''}"
         )
-    work = Work(lattice, method or _default(lattice), _whole("burn_in", burn_in, 0), rao_blackwell)
+    work = TileJob(
+        lattice, method or _default(lattice), _whole("burn_in", burn_in, 0), rao_blackwell
+    )
     work.check()
     total = work.burn_in + _whole("sweeps", sweeps, 1)
-    if not is_between(checkpoint_every, 0, np.inf):
+    if not is_number_between(checkpoint_every, 0, np.inf):
         raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
     path = check_out(out)
     folder = None if checkpoint is None else Path(checkpoint)
-    limit = memory_limits.limit(max_memory)
+    limit = memory_limits.memory_limit(max_memory)
     tiling = _tiling(work, tile, folder, client, limit)
     began = time.perf_counter()
-    with _working(folder, path, client) as place, interrupted_together():
+    with _working(folder, path, client) as place, stop_all_runs_on_interrupt():
         snapshots = None if place is None else Snapshots(place, _identity(work, tiling))
         if snapshots and snapshots.sweep > total:
             raise MethodError(
@@ -193,13 +196,13 @@ def _default(lattice: StoredLattice) -> HerdedGibbs:
 
 
 def _whole(name: str, value: int, least: int) -> int:
-    if not is_whole(value, least):
+    if not is_whole_number(value, least):
         raise MethodError(f"expected {name} as a whole number of {least} or more, got {value!r}")
     return int(value)
 
 
 def _tiling(
-    work: Work,
+    work: TileJob,
     tile: int | Sequence[int] | None,
     folder: Path | None,
     client: Any,
@@ -224,7 +227,7 @@ def _tiling(
     return tiling
 
 
-def _rows_of_a_band(work: Work, limit: float) -> int:
+def _rows_of_a_band(work: TileJob, limit: float) -> int:
     """As many rows as leave memory for deep passes, or else for one sweep at a time."""
     height, width = work.lattice.shape
     row = width * work.site_bytes
@@ -252,13 +255,13 @@ def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | 
 
 
 def _run_here(
-    work: Work, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
+    work: TileJob, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
 ) -> None:
     """Passes over all bands, each as deep as memory_limits allows, a snapshot after each."""
     band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
     periodic = tiling.periodic
     need = bands_in_memory(1, bands, periodic) * band
-    memory_limits.check(need, limit, "the bands of one sweep", "give a smaller tile=")
+    memory_limits.check_memory(need, limit, "the bands of one sweep", "give a smaller tile=")
     most = DEEPEST
     while bands_in_memory(most, bands, periodic) * band > limit:
         most -= 1
@@ -277,7 +280,7 @@ def _show_progress(bar: Progress, done: int, depth: int, share: float) -> None:
     bar.update(int(done + share * depth))
 
 
-def _write_saved(work: Work, tiling: Tiling, snapshots: Snapshots, output: Output) -> None:
+def _write_saved(work: TileJob, tiling: Tiling, snapshots: Snapshots, output: Output) -> None:
     folder, recorded = snapshots.current, snapshots.sweep - work.burn_in
     if folder is None:
         raise CheckpointError(f"expected a snapshot at {snapshots.folder}, got none")
@@ -285,18 +288,18 @@ def _write_saved(work: Work, tiling: Tiling, snapshots: Snapshots, output: Outpu
         output.write(place, saved_marginals(work, place, folder, recorded))
 
 
-def _identity(work: Work, tiling: Tiling) -> dict[str, Any]:
+def _identity(work: TileJob, tiling: Tiling) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "lattice": work.lattice.name,
-        "method": in_full(work.method),
+        "method": full_repr(work.method),
         "burn_in": work.burn_in,
         "rao_blackwell": work.rao_blackwell,
         "tile": list(tiling.tile),
     }
 
 
-def _provenance(work: Work, tiling: Tiling, total: int, began: float) -> dict[str, Any]:
+def _provenance(work: TileJob, tiling: Tiling, total: int, began: float) -> dict[str, Any]:
     return {
         **_identity(work, tiling),
         "sweeps": total - work.burn_in,

@@ -9,7 +9,7 @@ import numpy as np
 from herded.errors import FileError
 from herded.system.atomic_files import target_path
 from herded.tiled.stored_lattice import open_zarr
-from herded.tiled.tile import Place
+from herded.tiled.tile import TilePosition
 
 
 class Output:
@@ -30,7 +30,7 @@ class Output:
         except OSError as error:
             raise FileError(f"expected to write {path}, but: {error.strerror}") from error
 
-    def write(self, place: Place, marginals: np.ndarray) -> None:
+    def write(self, place: TilePosition, marginals: np.ndarray) -> None:
         """Write the tile at `place`."""
         rows, columns = slice(place.top, place.bottom), slice(place.left, place.right)
         try:

@@ -15,8 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from herded.run.interrupts import raise_if_halted
-from herded.tiled.tile import OPPOSITE, Tile, Work
+from herded.run.interrupts import raise_if_interrupted
+from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 
 AHEAD = 2  # ranks: one must be there to be seen by the one that is swept, one is being read
@@ -32,7 +32,7 @@ def bands_in_memory(depth: int, bands: int, periodic: bool = False) -> int:
 
 
 def run_pass(
-    work: Work,
+    work: TileJob,
     tiling: Tiling,
     first_sweep: int,
     depth: int,
@@ -59,7 +59,7 @@ def run_pass(
             while len(unsaved) > (UNSAVED - 1 if step <= wave.last else 0):
                 unsaved.popleft().result()
             tell((step + AHEAD + 1) / (wave.last + AHEAD + 2))
-            raise_if_halted()
+            raise_if_interrupted()
 
 
 def _save(bands: list[Tile], target: Path) -> None:
@@ -71,7 +71,7 @@ class _Wave:
     """The bands that are in memory, and what is done with them in each step."""
 
     def __init__(
-        self, work: Work, tiling: Tiling, first_sweep: int, halves: int, source: Path | None
+        self, work: TileJob, tiling: Tiling, first_sweep: int, halves: int, source: Path | None
     ) -> None:
         self.work, self.tiling, self.source = work, tiling, source
         self.places, self.ranks = tiling.places, tiling.ranks

@@ -16,7 +16,7 @@ import numpy as np
 from herded.errors import CheckpointError, MemoryLimitError
 from herded.run.checkpoints.checkpoint_file import check_same_run
 from herded.system import atomic_files
-from herded.system.memory_limits import readable
+from herded.system.memory_limits import size_text
 
 FORMAT = 1
 
@@ -107,6 +107,6 @@ def check_disk(folder: Path, need: float) -> None:
     free = shutil.disk_usage(there).free
     if need > free:
         raise MemoryLimitError(
-            f"expected {readable(need)} of free disk for two snapshots of the tiles and the "
-            f"marginals, got {readable(free)} at {there}: give a checkpoint= elsewhere"
+            f"expected {size_text(need)} of free disk for two snapshots of the tiles and the "
+            f"marginals, got {size_text(free)} at {there}: give a checkpoint= elsewhere"
         )

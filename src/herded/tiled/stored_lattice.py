@@ -12,10 +12,10 @@ import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import ArrayLike
 
-from herded.errors import FileError, ModelError, missing
+from herded.errors import FileError, ModelError, missing_extra_error
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import ising_grid
-from herded.system.argument_checks import number, shown
+from herded.system.argument_checks import as_float, short_repr
 from herded.system.atomic_files import FilePath
 
 EXPECTED = "expected a .npy file or a .zarr folder with one array"
@@ -76,7 +76,7 @@ class StoredLattice:
         if self.clamped is not None and (got := _shape(self.clamped)) != shape:
             raise ModelError(f"expected clamped of shape {shape}, as the field, got {got}")
         if self.is_uniform:
-            value = number("the coupling", self.coupling)
+            value = as_float("the coupling", self.coupling)
             if not np.isfinite(value):
                 raise ModelError(f"expected a finite coupling, got {value}")
             return
@@ -203,7 +203,7 @@ def _check_npy(path: Path) -> None:
     with path.open("rb") as file:
         begin = file.read(BEGIN)
     if not begin.startswith(MAGIC_PREFIX):
-        got = f"a file that begins {shown(begin)}" if begin else "an empty file"
+        got = f"a file that begins {short_repr(begin)}" if begin else "an empty file"
         raise FileError(f"{EXPECTED} at {path}, got {got}: store it with numpy.save")
 
 
@@ -212,5 +212,5 @@ def open_zarr(path: Path, **options: Any) -> Any:
     try:
         import zarr
     except ImportError as error:
-        raise missing("zarr", "arrays in .zarr folders", "scale") from error
+        raise missing_extra_error("zarr", "arrays in .zarr folders", "scale") from error
     return zarr.open_array(store=str(path), **options)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS
-from herded.draws.herded_weights import HALF
+from herded.draws.herded_weights import HALF_PHASE
 from herded.errors import CheckpointError, MethodError
-from herded.layouts.grid.arrays import BITS, COUNTS, compile_lattice
+from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, compile_lattice
 from herded.layouts.packing.colour_packing import LANES, n_cells, pack, strip_shape, unpack
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.system.aligned_arrays import aligned
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 from herded.system.numerics.counter_rng import stream_key
 from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice
@@ -27,7 +27,7 @@ MARGIN = 2  # sites around a tile that are read to know its conditionals: even, 
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
-class Place(NamedTuple):
+class TilePosition(NamedTuple):
     """Rows top..bottom-1 and columns left..right-1."""
 
     top: int
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class TileJob:
     """What is to be done on every tile."""
 
     lattice: StoredLattice
@@ -56,7 +56,7 @@ class Work:
     @property
     def contexts(self) -> int:
         """Weights of a site."""
-        return COUNTS if self.shared else BITS
+        return CONTEXTS_BY_COUNT if self.shared else CONTEXTS_BY_BITS
 
     @property
     def site_bytes(self) -> int:
@@ -72,7 +72,7 @@ class Work:
         """Raise if the method cannot run on tiles."""
         method = self.method
         if not isinstance(method, HerdedGibbs):
-            raise MethodError(f"expected HerdedGibbs(...) on tiles, got {shown(method)}")
+            raise MethodError(f"expected HerdedGibbs(...) on tiles, got {short_repr(method)}")
         if method.herd > 1:
             raise MethodError(
                 f"expected one chain on tiles, got a herd of {method.herd}: drop herd="
@@ -83,9 +83,11 @@ class Work:
                 f"{method.weights!r} and slack {method.slack:g}"
             )
         if method.schedule is not None:
-            raise MethodError(f"expected no schedule on tiles, got {shown(method.schedule)}")
+            raise MethodError(f"expected no schedule on tiles, got {short_repr(method.schedule)}")
         if not (isinstance(method.scan, str) and method.scan in ("auto", "checkerboard")):
-            raise MethodError(f"expected the checkerboard scan on tiles, got {shown(method.scan)}")
+            raise MethodError(
+                f"expected the checkerboard scan on tiles, got {short_repr(method.scan)}"
+            )
         if self.shared and not (self.lattice.is_uniform and float(self.lattice.coupling)):
             raise MethodError(
                 'expected one coupling other than 0 for weights="shared", whose contexts are counts'
@@ -96,7 +98,7 @@ class Work:
 class Tile:
     """The part of a lattice at `place`, between two half-sweeps."""
 
-    def __init__(self, work: Work, place: Place, folder: Path | None = None) -> None:
+    def __init__(self, work: TileJob, place: TilePosition, folder: Path | None = None) -> None:
         """At the start of a run, or as it was saved in `folder`."""
         self.work, self.place = work, place
         self.p = _conditionals(work, place)
@@ -138,18 +140,18 @@ class Tile:
             save_array(_file(folder, self.place, name), array)
 
 
-def saved_marginals(work: Work, place: Place, folder: Path, sweeps: int) -> np.ndarray:
+def saved_marginals(work: TileJob, place: TilePosition, folder: Path, sweeps: int) -> np.ndarray:
     """P(x = 1) of a saved tile's sites after so many recorded sweeps."""
     name = "tally" if work.rao_blackwell else "ones"
     return _marginals(work, place, np.load(_file(folder, place, name)), sweeps)
 
 
-def _marginals(work: Work, place: Place, sums: np.ndarray, sweeps: int) -> np.ndarray:
+def _marginals(work: TileJob, place: TilePosition, sums: np.ndarray, sweeps: int) -> np.ndarray:
     one = 2.0**SCALAR_BITS if work.rao_blackwell else 1
     return unpack(sums, *place.shape) / (sweeps * one)
 
 
-def _conditionals(work: Work, place: Place) -> np.ndarray:
+def _conditionals(work: TileJob, place: TilePosition) -> np.ndarray:
     """p of the tile's sites, found on a patch in which all of them have their neighbours."""
     top, left = place.top - MARGIN, place.left - MARGIN
     bottom, right = place.bottom + MARGIN, place.right + MARGIN
@@ -164,7 +166,7 @@ def _conditionals(work: Work, place: Place) -> np.ndarray:
     return p
 
 
-def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
+def _shapes(work: TileJob, place: TilePosition) -> dict[str, tuple[tuple[int, ...], Any]]:
     """Of the arrays of a tile's state."""
     h, w = place.shape
     sites = (2, h, (w + 1) // 2)
@@ -177,7 +179,7 @@ def _shapes(work: Work, place: Place) -> dict[str, tuple[tuple[int, ...], Any]]:
     }
 
 
-def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
+def _start(work: TileJob, place: TilePosition) -> dict[str, np.ndarray]:
     """Sweep 0, as `infer` starts the first chain of the whole lattice."""
     state = {name: np.zeros(*known) for name, known in _shapes(work, place).items()}
     x = np.empty(place.shape, np.uint8)
@@ -187,7 +189,7 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     known = work.lattice.evidence(*place)
     state["x"] = pack(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
     state["w"] = aligned(*_shapes(work, place)["w"])
-    state["w"][:] = HALF
+    state["w"][:] = HALF_PHASE
     if work.method.phases == "random":
         rows, columns, strips = strip_shape(height, width)
         here = (place.shape[1] + 1) // 2
@@ -196,7 +198,7 @@ def _start(work: Work, place: Place) -> dict[str, np.ndarray]:
     return state
 
 
-def _load(work: Work, place: Place, folder: Path) -> dict[str, np.ndarray]:
+def _load(work: TileJob, place: TilePosition, folder: Path) -> dict[str, np.ndarray]:
     state = {}
     for name, (shape, kind) in _shapes(work, place).items():
         path = _file(folder, place, name)
@@ -213,5 +215,5 @@ def _load(work: Work, place: Place, folder: Path) -> dict[str, np.ndarray]:
     return state
 
 
-def _file(folder: Path, place: Place, name: str) -> Path:
+def _file(folder: Path, place: TilePosition, name: str) -> Path:
     return folder / f"{place.top}-{place.left}.{name}.npy"

@@ -11,11 +11,11 @@ This is the only file that calls into `layouts/grid/sweeps.py` for tiles.
 
 import numpy as np
 
-from herded.layouts.grid.arrays import COUNTS
-from herded.layouts.grid.sweeps import add_up, count, herd, look_around
+from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
+from herded.layouts.grid.sweeps import add_up, count_ones_in_strip, herd_strip, look_around
 from herded.layouts.packing.colour_packing import LANES
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _33 = np.uint64(33)
 
@@ -31,13 +31,13 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
     context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
     seen = np.zeros(places, np.uint32)
     for r in range(rows):
-        look_around(x, len(contexts) == COUNTS, colour, r, 1, context)
-        herd(p, w, colour, r, contexts, context, new)
+        look_around(x, len(contexts) == CONTEXTS_BY_COUNT, colour, r, 1, context)
+        herd_strip(p, w, colour, r, contexts, context, new)
         mine = x[colour, r + 1, 1:]
         for m in range(columns):
             mine[m] = new[m]
         if ones.size:
-            count(new, ones[colour, r], 0, columns)
+            count_ones_in_strip(new, ones[colour, r], 0, columns)
         if tally.size:
             add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
 
@@ -65,7 +65,7 @@ def start_states(top, left, width, key, x):
     """Fill x (h, w) with the states that a lattice of `width` columns starts with there."""
     for r in range(x.shape[0]):
         for c in range(x.shape[1]):
-            x[r, c] = draw(key, np.uint64((top + r) * width + left + c)) % np.uint64(2)
+            x[r, c] = random_bits(key, np.uint64((top + r) * width + left + c)) % np.uint64(2)
 
 
 @jit
@@ -88,5 +88,5 @@ def start_phases(place, top, left, columns_here, key, w):
                 for q in range(contexts):
                     plane = (strip * contexts + q) * sites + site
                     line = (strip * sites + site) * contexts + q
-                    name = plane if contexts == COUNTS else line
-                    planes[q, c % LANES] = draw(key, np.uint64(name)) >> _33
+                    name = plane if contexts == CONTEXTS_BY_COUNT else line
+                    planes[q, c % LANES] = random_bits(key, np.uint64(name)) >> _33

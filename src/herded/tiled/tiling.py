@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from herded.errors import MethodError
-from herded.system.argument_checks import is_whole
-from herded.tiled.tile import Place
+from herded.system.argument_checks import is_whole_number
+from herded.tiled.tile import TilePosition
 
 SIDES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
@@ -25,12 +25,12 @@ class Tiling:
         return -(-height // rows), -(-width // columns)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[TilePosition]:
         """Of all tiles, row by row."""
         height, width = self.shape
         rows, columns = self.tile
         return [
-            Place(top, left, min(top + rows, height), min(left + columns, width))
+            TilePosition(top, left, min(top + rows, height), min(left + columns, width))
             for top in range(0, height, rows)
             for left in range(0, width, columns)
         ]
@@ -60,8 +60,12 @@ class Tiling:
 
 def check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, int]:
     """`tile=` as rows and columns, at most those of the lattice; a number is rows of full width."""
-    sides: object = (tile, shape[1] + shape[1] % 2) if is_whole(tile, 1) else tile
-    if not (isinstance(sides, Sequence) and len(sides) == 2 and all(is_whole(s, 2) for s in sides)):
+    sides: object = (tile, shape[1] + shape[1] % 2) if is_whole_number(tile, 1) else tile
+    if not (
+        isinstance(sides, Sequence)
+        and len(sides) == 2
+        and all(is_whole_number(s, 2) for s in sides)
+    ):
         raise MethodError(
             f"expected tile= as rows, or as a pair of rows and columns, of 2 or more, got {tile!r}"
         )

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning
 from herded.methods.protocol import Method
-from herded.run.interrupts import interrupted_together, raises_interrupted
+from herded.run.interrupts import raises_interrupted, stop_all_runs_on_interrupt
 from herded.vision.model_selection import restore_by_evidence
 from herded.vision.restoration import Denoised, Runs, restore_grey, restore_two_levels
-from herded.vision.validation import checked
+from herded.vision.validation import check_denoising_options
 
 __all__ = ["Denoised", "denoise", "restore"]
 
@@ -155,7 +155,7 @@ def restore(
     return found
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def _restored(
     image: ArrayLike,
     sigma: float | None,
@@ -168,7 +168,7 @@ def _restored(
     if levels is None:
         found = restore_by_evidence(image, sigma, coupling, noise, runs)
     else:
-        chosen = checked(image, sigma, coupling, levels, noise)
+        chosen = check_denoising_options(image, sigma, coupling, levels, noise)
         found = (restore_grey if chosen.grey else restore_two_levels)(chosen, runs).restored
     return replace(found, image=_as_input(found, np.asarray(image).dtype, _given_values(levels)))
 

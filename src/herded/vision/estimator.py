@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import ModelError, missing
-from herded.system.argument_checks import shown, whole_array
+from herded.errors import ModelError, missing_extra_error
+from herded.system.argument_checks import as_integer_array, short_repr
 from herded.vision.denoising import restore
 
 try:
@@ -15,7 +15,7 @@ try:
     from sklearn.utils import Tags
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
-    raise missing("scikit-learn 1.6 or later", "IsingDenoiser", "vision") from error
+    raise missing_extra_error("scikit-learn 1.6 or later", "IsingDenoiser", "vision") from error
 
 FLOATS = (np.float64, np.float32)
 
@@ -86,9 +86,9 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         if self.shape is None:
             side = math.isqrt(pixels)
             return (side, side) if side * side == pixels else (1, pixels)
-        shape = whole_array("shape", self.shape)
+        shape = as_integer_array("shape", self.shape)
         if shape.shape != (2,) or shape.min() < 1:
-            raise ModelError(f"expected a shape (rows, columns), got {shown(self.shape)}")
+            raise ModelError(f"expected a shape (rows, columns), got {short_repr(self.shape)}")
         rows, columns = map(int, shape)
         if rows * columns != pixels:
             raise ModelError(

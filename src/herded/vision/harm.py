@@ -15,7 +15,7 @@ from herded.vision.noise.initial_guesses import shared_variance
 from herded.vision.noise.models import ends
 from herded.vision.noise.scatter import is_random_scatter
 from herded.vision.restoration import Attempt, Denoised
-from herded.vision.validation import Choices
+from herded.vision.validation import DenoisingOptions
 
 MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
 UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most
@@ -50,7 +50,7 @@ def _is_cut(pixels: np.ndarray) -> bool:
 
 
 def judge_restoration(
-    attempt: Attempt, chosen: Choices, noise: float, weight: float = 1.0
+    attempt: Attempt, chosen: DenoisingOptions, noise: float, weight: float = 1.0
 ) -> Candidate:
     """Estimate the errors of a restored picture, by Stein, under noise of that sigma.
 
@@ -114,7 +114,7 @@ def _has_scattered_outliers(left: np.ndarray, known: np.ndarray, noise: float) -
     )
 
 
-def _expected_error_ratio(restored: Denoised, chosen: Choices, known: np.ndarray) -> float:
+def _expected_error_ratio(restored: Denoised, chosen: DenoisingOptions, known: np.ndarray) -> float:
     """The squared errors after over those before that the posterior of two levels expects."""
     assert restored.result is not None
     low, high = restored.levels

@@ -43,7 +43,7 @@ SCATTERED = 0.1  # and their neighbours are not much more often so than others
 Run = Callable[[Lattice, int], Result]
 
 
-class Grey(NamedTuple):
+class GreyFit(NamedTuple):
     """A noisy grey picture and what is known of it."""
 
     noisy: np.ndarray
@@ -59,7 +59,7 @@ def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
     return np.linspace(low, high, int(min(max(number, FEWEST), MOST)))
 
 
-def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray, float]:
+def posterior_mean(picture: GreyFit, coupling: float, run: Run) -> tuple[np.ndarray, float]:
     """The posterior mean of every pixel, and the mean of its slope d found / d y."""
     noisy, levels, sigma, _, missing = picture
     found, slope = np.full(noisy.shape, levels[0]), 0.0
@@ -80,7 +80,7 @@ def posterior_mean(picture: Grey, coupling: float, run: Run) -> tuple[np.ndarray
     return np.clip(found, levels[0], levels[-1]), slope
 
 
-def _doubted(picture: Grey, odds: np.ndarray) -> np.ndarray:
+def _doubted(picture: GreyFit, odds: np.ndarray) -> np.ndarray:
     """Log-odds where black and white pixels may be salt and pepper, and say nothing then."""
     noisy = picture.noisy
     for odd, end in zip(picture.odd, (noisy.min(), noisy.max()), strict=True):
@@ -138,7 +138,7 @@ def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
     return far
 
 
-def best_coupling(picture: Grey, run: Run) -> float:
+def best_coupling(picture: GreyFit, run: Run) -> float:
     """The coupling of the least risk; no weak one where some pixels know nothing of themselves."""
     index, best = FIRST, _risk(picture, COUPLINGS[FIRST], run)
     unknown = any(picture.odd) or picture.missing is not None
@@ -151,7 +151,7 @@ def best_coupling(picture: Grey, run: Run) -> float:
     return COUPLINGS[index]
 
 
-def _risk(picture: Grey, coupling: float, run: Run) -> float:
+def _risk(picture: GreyFit, coupling: float, run: Run) -> float:
     """Stein's estimate of the mean squared error, without its constant.
 
     Pixels at the ends are left out where they may be salt and pepper: there y is no measurement.

@@ -44,7 +44,7 @@ from herded.vision.noise.bounds import (
 )
 from herded.vision.noise.fit_diagnostic import FitDiagnostic
 from herded.vision.noise.initial_guesses import value_step
-from herded.vision.noise.models import Flip, ends
+from herded.vision.noise.models import FlipNoise, ends
 from herded.vision.noise.scatter import is_random_scatter
 from herded.vision.noise.two_level_fit import enough
 from herded.vision.restoration import (
@@ -56,7 +56,7 @@ from herded.vision.restoration import (
     restore_two_levels,
     two_level_field,
 )
-from herded.vision.validation import Choices, checked, has_two_values
+from herded.vision.validation import DenoisingOptions, check_denoising_options, has_two_values
 
 MIN_NOISE = 0.012  # of the range, for any change
 MIN_STEPS = 1.2  # of the values, as above: less is rounding
@@ -78,18 +78,18 @@ def restore_by_evidence(
     image: ArrayLike, sigma: float | None, coupling: float | str, noise: str, runs: Runs
 ) -> Denoised:
     """Restore by the model that the picture gives evidence for, or leave it as it is."""
-    two = checked(image, sigma, coupling, 2, noise)
+    two = check_denoising_options(image, sigma, coupling, 2, noise)
     if np.ptp(two.known_pixels) == 0:
         return _left_alone(two, runs)
     if has_two_values(two.known_pixels) and two.noise == "flip":
         return _flips_or_nothing(two, runs)
-    grey = checked(image, sigma, coupling, "grey", "gauss")
+    grey = check_denoising_options(image, sigma, coupling, "grey", "gauss")
     if noise != "gauss" and (noise == "flip" or is_salted(grey.noisy)):
         return _without_impulses(grey, runs)
     return _levels_or_nothing(replace(two, noise="gauss"), grey, runs)
 
 
-def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
+def _flips_or_nothing(chosen: DenoisingOptions, runs: Runs) -> Denoised:
     low, high = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     chosen = replace(chosen, values=np.array([low, high]))
     bright = chosen.noisy > (low + high) / 2
@@ -119,13 +119,15 @@ def _flips_or_nothing(chosen: Choices, runs: Runs) -> Denoised:
     return _left_alone(chosen, runs, misfit)
 
 
-def _changed(chosen: Choices, restored: Denoised) -> int:
+def _changed(chosen: DenoisingOptions, restored: Denoised) -> int:
     """The number of known pixels that differ from the noisy ones."""
     changed = restored.image != chosen.noisy
     return int(changed.sum() if chosen.missing is None else changed[~chosen.missing].sum())
 
 
-def _flip_error_ratio(chosen: Choices, restored: Denoised, rate: float, runs: Runs) -> float:
+def _flip_error_ratio(
+    chosen: DenoisingOptions, restored: Denoised, rate: float, runs: Runs
+) -> float:
     """Estimate the errors after over the errors before, from flips planted at known pixels."""
     low, high = restored.levels
     known = np.ones(chosen.noisy.shape, bool) if chosen.missing is None else ~chosen.missing
@@ -133,14 +135,14 @@ def _flip_error_ratio(chosen: Choices, restored: Denoised, rate: float, runs: Ru
     if not planted.any():
         return 1.0
     more = replace(chosen, noisy=np.where(planted, low + high - chosen.noisy, chosen.noisy))
-    field = two_level_field(more, Flip((low, high), restored.flips))
+    field = two_level_field(more, FlipNoise((low, high), restored.flips))
     bright = runs.run(ising_grid(field, restored.coupling)).marginals[..., 1] > 0.5
     back = (bright == (chosen.noisy > (low + high) / 2))[planted].mean()
     back = min(back / (1.0 - rate), 1.0)  # a flip planted on a flip is rightly not undone
     return float(1.0 + _changed(chosen, restored) / (rate * known.sum()) - 2.0 * back)
 
 
-def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
+def _without_impulses(grey: DenoisingOptions, runs: Runs) -> Denoised:
     """Take salt and pepper as missing pixels, and the rest as a grey picture."""
     noisy = grey.noisy
     known = np.ones(noisy.shape, bool) if grey.missing is None else ~grey.missing
@@ -162,7 +164,9 @@ def _without_impulses(grey: Choices, runs: Runs) -> Denoised:
     return replace(found, noise="flip", flips=float(impulses.mean()), model=model)
 
 
-def _levels_or_nothing(two: Choices | None, grey: Choices, runs: Runs) -> Denoised:
+def _levels_or_nothing(
+    two: DenoisingOptions | None, grey: DenoisingOptions, runs: Runs
+) -> Denoised:
     """Two levels or grey under Gaussian noise, whichever predicts better; none if neither helps."""
     noise, weight = grey.sigma, 1.0
     if noise is None:
@@ -203,7 +207,9 @@ def _harmless(candidate: Candidate) -> Candidate | None:
     return candidate if candidate.harm <= MAX_HARM else None
 
 
-def _prefers_two_levels(two: Choices, grey: Choices, by_two: Candidate, by_grey: Candidate) -> bool:
+def _prefers_two_levels(
+    two: DenoisingOptions, grey: DenoisingOptions, by_two: Candidate, by_grey: Candidate
+) -> bool:
     """Whether two levels predict held-out pixels better, and their picture is no worse.
 
     Held-out pixels compare what models expect, which two levels may mix from black and white; what
@@ -223,7 +229,7 @@ def _prefers_two_levels(two: Choices, grey: Choices, by_two: Candidate, by_grey:
     return error < grey_error * (1.0 + HELD_OUT_ERROR * at_ends)
 
 
-def _held_out_error(chosen: Choices, restored: Denoised) -> float:
+def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
     """The mean squared error of some pixels as a model with fixed parameters predicts them."""
     noisy = enough(chosen.noisy, TRIAL_PIXELS)
     missing = np.zeros(noisy.shape, bool)
@@ -247,7 +253,7 @@ def _held_out_error(chosen: Choices, restored: Denoised) -> float:
     return float(((predicted - noisy)[held_out] ** 2).mean())
 
 
-def _two_level_predictions(noisy: np.ndarray, trial: Choices) -> np.ndarray:
+def _two_level_predictions(noisy: np.ndarray, trial: DenoisingOptions) -> np.ndarray:
     """What noisy pixels are expected to be: a range that ends moves the means of both levels."""
     found = restore_two_levels(trial, Runs(None, TRIAL_SWEEPS)).restored
     assert found.result is not None and trial.missing is not None
@@ -265,7 +271,9 @@ def _may_have_two_levels(pixels: np.ndarray, noise: float) -> bool:
     return within_clusters(pixels) <= MAX_CLUSTER_VARIANCE * noise * noise
 
 
-def _left_alone(chosen: Choices, runs: Runs, misfit: FitDiagnostic | None = None) -> Denoised:
+def _left_alone(
+    chosen: DenoisingOptions, runs: Runs, misfit: FitDiagnostic | None = None
+) -> Denoised:
     """The picture as it is, with missing pixels filled; and why, if it has noise."""
     runs.check_options()
     image = chosen.noisy.copy() if chosen.missing is None else _filled(chosen, None, runs)
@@ -275,7 +283,7 @@ def _left_alone(chosen: Choices, runs: Runs, misfit: FitDiagnostic | None = None
     return Denoised(image, None, (), chosen.noise, sigma, flips, 0.0, "none", misfit)
 
 
-def _filled(chosen: Choices, restored: Denoised | None, runs: Runs) -> np.ndarray:
+def _filled(chosen: DenoisingOptions, restored: Denoised | None, runs: Runs) -> np.ndarray:
     """Missing pixels by a model or by smooth surfaces, whichever predicts held-out pixels better.
 
     The others are those of the restored picture, or as they are.

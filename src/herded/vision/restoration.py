@@ -19,7 +19,7 @@ from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
 from herded.vision.level_sets import (
     NUDGE,
-    Grey,
+    GreyFit,
     best_coupling,
     grey_levels,
     odd_ends,
@@ -27,9 +27,9 @@ from herded.vision.level_sets import (
 )
 from herded.vision.noise.fit_diagnostic import FitDiagnostic, find_other_levels
 from herded.vision.noise.initial_guesses import flip_rate, level_guesses, local_mean, local_sigma
-from herded.vision.noise.models import Flip, Gauss, ends
+from herded.vision.noise.models import FlipNoise, GaussianNoise, ends
 from herded.vision.noise.two_level_fit import HERD, enough, fit
-from herded.vision.validation import Choices
+from herded.vision.validation import DenoisingOptions
 
 TRIAL_SWEEPS = 10  # to find the coupling of a grey picture
 TRIAL_PIXELS = 2**14
@@ -98,7 +98,7 @@ class Attempt(NamedTuple):
     divergence: float  # the mean of d found_i / d y_i
 
 
-def restore_two_levels(chosen: Choices, runs: "Runs") -> Attempt:
+def restore_two_levels(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
     """Restore a picture of two levels, with what is not given fitted to it."""
     noisy = chosen.noisy
     starts = _starts(chosen)
@@ -114,7 +114,7 @@ def restore_two_levels(chosen: Choices, runs: "Runs") -> Attempt:
         np.array(noise.levels)[bright.astype(np.int64)],
         result,
         noise.levels,
-        "flip" if isinstance(noise, Flip) else "gauss",
+        "flip" if isinstance(noise, FlipNoise) else "gauss",
         noise.sigma,
         noise.rate,
         strength,
@@ -127,7 +127,7 @@ def restore_two_levels(chosen: Choices, runs: "Runs") -> Attempt:
     return Attempt(restored, float(gap * gap * spread.mean()))
 
 
-def two_level_field(chosen: Choices, noise: Gauss | Flip) -> np.ndarray:
+def two_level_field(chosen: DenoisingOptions, noise: GaussianNoise | FlipNoise) -> np.ndarray:
     """Half the log-odds of every pixel by itself; of a missing one only which way it starts."""
     likelihoods = noise.log_likelihoods(chosen.observed)
     field: np.ndarray = (likelihoods[1] - likelihoods[0]) / 2
@@ -137,25 +137,25 @@ def two_level_field(chosen: Choices, noise: Gauss | Flip) -> np.ndarray:
     return field
 
 
-def _starts(chosen: Choices) -> Sequence[Gauss | Flip]:
+def _starts(chosen: DenoisingOptions) -> Sequence[GaussianNoise | FlipNoise]:
     """Where the fit starts; or what it is, as far as it is known."""
     noisy, known = chosen.noisy, chosen.two_levels
     if chosen.noise == "flip":
         levels = known or (float(noisy.min()), float(noisy.max()))
-        return [Flip(levels, *flip_rate(noisy > (levels[0] + levels[1]) / 2))]
+        return [FlipNoise(levels, *flip_rate(noisy > (levels[0] + levels[1]) / 2))]
     pairs = [known] if known else level_guesses(noisy)
     spread = chosen.sigma or local_sigma(noisy)
     floor, ceiling = ends(noisy)
     range_ = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     return [
-        Gauss(
+        GaussianNoise(
             pair, spread, floor, ceiling, known is not None, chosen.sigma is not None, range_=range_
         ).at(*pair, max(spread, 1e-50))
         for pair in pairs
     ]
 
 
-def restore_grey(chosen: Choices, runs: "Runs") -> Attempt:
+def restore_grey(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
     """Restore a grey picture: the mean over its level sets."""
     noisy, missing = chosen.noisy, chosen.missing
     odd = odd_ends(noisy) if chosen.noise == "flip" else (0.0, 0.0)
@@ -171,7 +171,7 @@ def restore_grey(chosen: Choices, runs: "Runs") -> Attempt:
         levels = grey_levels(low, high, sigma)
         if chosen.number is not None:
             levels = np.linspace(low, high, chosen.number)
-    picture = Grey(noisy, levels, sigma, odd, missing)
+    picture = GreyFit(noisy, levels, sigma, odd, missing)
     strength, slope = chosen.coupling, 1.0
     if np.ptp(noisy) == 0:
         found, strength = noisy.copy(), chosen.coupling_or(1.0)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.system.argument_checks import float_array, number, number_array, shown
+from herded.system.argument_checks import as_float, as_float_array, float_array, short_repr
 from herded.vision.level_sets import is_salted
 from herded.vision.missing_pixels import smooth_fill, split_mask
 
@@ -17,7 +17,7 @@ MOST_LEVELS = 256
 
 
 @dataclass(frozen=True)
-class Choices:
+class DenoisingOptions:
     """A picture and what is known of it; None for what is to be estimated."""
 
     noisy: np.ndarray
@@ -60,20 +60,20 @@ class Choices:
         return default if self.coupling is None else self.coupling
 
 
-def checked(
+def check_denoising_options(
     image: ArrayLike,
     sigma: float | None,
     coupling: float | str,
     levels: int | str | Sequence[float] | None,
     noise: str,
-) -> Choices:
+) -> DenoisingOptions:
     """The choices, or one sentence on what is wrong with them."""
     noisy, missing = _picture(image)
     two_valued = np.asarray(image).dtype == bool
     spread = None if sigma is None else _sigma(sigma)
     number_of, values = _levels(levels)
     if noise not in NOISES:
-        raise ModelError(f"expected noise {', '.join(NOISES)}, got {shown(noise)}")
+        raise ModelError(f"expected noise {', '.join(NOISES)}, got {short_repr(noise)}")
     grey = number_of != 2 if values is None else len(values) > 2
     if noise == "auto":
         known = noisy if missing is None else noisy[~missing]
@@ -86,7 +86,7 @@ def checked(
         )
     if two_valued and values is None and not grey:
         values = np.array([0.0, 1.0])
-    return Choices(noisy, spread, _coupling(coupling), number_of, values, noise, missing)
+    return DenoisingOptions(noisy, spread, _coupling(coupling), number_of, values, noise, missing)
 
 
 def has_two_values(noisy: np.ndarray) -> bool:
@@ -113,7 +113,8 @@ def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
     if np.abs(known).max() > LARGEST or 0 < np.ptp(known) < 1 / LARGEST:
         raise ModelError(
             "expected pixels below 1e50 that differ by more than 1e-50, got "
-            f"{shown(float(known.min()))} to {shown(float(known.max()))}: rescale the picture"
+            f"{short_repr(float(known.min()))} to {short_repr(float(known.max()))}: rescale the "
+            "picture"
         )
     if missing.any():
         return smooth_fill(noisy, missing), missing
@@ -121,7 +122,7 @@ def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _sigma(sigma: float) -> float:
-    spread = number("sigma", sigma)
+    spread = as_float("sigma", sigma)
     if not 1 / LARGEST <= spread <= LARGEST:
         raise ModelError(f"expected a finite noise level sigma above 0, got {spread:g}")
     return spread
@@ -130,9 +131,9 @@ def _sigma(sigma: float) -> float:
 def _coupling(coupling: float | str) -> float | None:
     if isinstance(coupling, str):
         if coupling != "auto":
-            raise ModelError(f'expected a number or "auto" as coupling, got {shown(coupling)}')
+            raise ModelError(f'expected a number or "auto" as coupling, got {short_repr(coupling)}')
         return None
-    strength = number("coupling", coupling)
+    strength = as_float("coupling", coupling)
     if not abs(strength) <= LARGEST:
         raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
     return strength
@@ -143,16 +144,16 @@ def _levels(levels: int | str | Sequence[float] | None) -> tuple[int | None, np.
     if isinstance(levels, str):
         if levels != "grey":
             raise ModelError(
-                f'expected a number of levels, their values, or "grey", got {shown(levels)}'
+                f'expected a number of levels, their values, or "grey", got {short_repr(levels)}'
             )
         return None, None
-    values = number_array("levels", 2 if levels is None else levels)
+    values = as_float_array("levels", 2 if levels is None else levels)
     if values.ndim == 0:
         if values not in range(2, MOST_LEVELS + 1):
             raise ModelError(f"expected 2 to {MOST_LEVELS} levels, got {levels}")
         return int(values), None
     if not (np.abs(values) <= LARGEST).all():
-        raise ModelError(f"expected finite levels, got {shown(values.tolist())}")
+        raise ModelError(f"expected finite levels, got {short_repr(values.tolist())}")
     if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 1 / LARGEST).all():
-        raise ModelError(f"expected two or more rising levels, got {shown(values.tolist())}")
+        raise ModelError(f"expected two or more rising levels, got {short_repr(values.tolist())}")
     return len(values), values

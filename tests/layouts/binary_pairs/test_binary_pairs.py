@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.layouts.binary_pairs.arrays import (
-    NEAR,
+    MAX_NEAR_NEIGHBOURS,
     compile_field,
     coupling_of,
-    field_couplings,
+    find_couplings,
     fixed_sigmoid,
     neighbour_of,
     sigmoid_table,
 )
-from herded.layouts.binary_pairs.incremental_fields import LONG, MANY, follow, sum_fields
+from herded.layouts.binary_pairs.incremental_fields import (
+    MANY,
+    MIN_SWEEPS_TO_STORE_FIELDS,
+    sum_fields,
+    sweep_with_stored_fields,
+)
 from herded.layouts.visit_order import SEQUENTIAL, ScanArrays
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
@@ -98,7 +103,8 @@ def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength
         method = hd.HerdedGibbs(weights=weights, scan=scan)
         expected = naive_herded_gibbs(model, weights=weights, **told)
     layout = method.compile(model, kind="field")
-    cuts = [2] if UNCOMPILED else [3, 3 + LONG]  # too few to follow, just enough, many
+    # too few to follow, just enough, many
+    cuts = [2] if UNCOMPILED else [3, 3 + MIN_SWEEPS_TO_STORE_FIELDS]
     assert_equal(advance(method, layout, x0, sweeps, cuts=cuts), expected)
 
 
@@ -114,7 +120,9 @@ def test_followed_fields_are_what_sums_would_be(weights):
     for sweep in range(4):
         told = layout.contexts.mode, stream_key(0), np.uint64(90 * sweep), 90, np.uint32(31)
         before, row = x.copy(), np.zeros(90, np.uint8)
-        flips = follow(f, told, order, f.batch_start, x, w, row, np.zeros(0), fields, flipped)
+        flips = sweep_with_stored_fields(
+            f, told, order, f.batch_start, x, w, row, np.zeros(0), fields, flipped
+        )
         assert flips == (x != before).sum() > 0
         assert np.array_equal(row[order], x[order])
         again = np.zeros(90, np.int64)
@@ -127,7 +135,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
 def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
     scan = shuffled.sample(range(model.n_variables), model.n_variables)
     layout = hd.Gibbs(scan=scan).compile(model, kind="field")
-    couplings, _ = field_couplings(model)
+    couplings, _ = find_couplings(model)
     linked = set(zip(couplings.first.tolist(), couplings.second.tolist(), strict=True))
     starts, order = layout.arrays.batch_start, layout.scan.order
     assert (np.diff(starts) > 0).all() and starts[-1] == len(order)
@@ -184,12 +192,18 @@ def star(leaves, coupling=1.0):
 
 
 def test_neighbours_beyond_the_near_ones():
-    couplings, _ = field_couplings(star(NEAR + 3))
-    arrays = compile_field(couplings, in_order(NEAR + 4))
-    assert [neighbour_of(link) for link in arrays.near[:NEAR]] == list(range(1, NEAR + 1))
+    couplings, _ = find_couplings(star(MAX_NEAR_NEIGHBOURS + 3))
+    arrays = compile_field(couplings, in_order(MAX_NEAR_NEIGHBOURS + 4))
+    assert [neighbour_of(link) for link in arrays.near[:MAX_NEAR_NEIGHBOURS]] == list(
+        range(1, MAX_NEAR_NEIGHBOURS + 1)
+    )
     first = arrays.far_start[0]
     far = arrays.far[first : first + 4]
-    assert [neighbour_of(link) for link in far[:3]] == [NEAR + 1, NEAR + 2, NEAR + 3]
+    assert [neighbour_of(link) for link in far[:3]] == [
+        MAX_NEAR_NEIGHBOURS + 1,
+        MAX_NEAR_NEIGHBOURS + 2,
+        MAX_NEAR_NEIGHBOURS + 3,
+    ]
     assert [coupling_of(link) for link in far] == [2**24] * 3 + [0]
     assert arrays.far[arrays.far_start[1]] == 0
     assert arrays.near.ctypes.data % 64 == 0  # a row is a cache line
@@ -197,14 +211,16 @@ def test_neighbours_beyond_the_near_ones():
 
 @pytest.mark.parametrize("coupling", [-127.0, -(2.0**-24), 2.0**-24, 127.0])
 def test_links_hold_any_coupling(coupling):
-    couplings, _ = field_couplings(star(1, coupling))
+    couplings, _ = find_couplings(star(1, coupling))
     near = compile_field(couplings, in_order(2)).near
-    assert [coupling_of(link) for link in near[::NEAR]] == [round(coupling * 2**24)] * 2
-    assert [neighbour_of(link) for link in near[::NEAR]] == [1, 0]
+    assert [coupling_of(link) for link in near[::MAX_NEAR_NEIGHBOURS]] == [
+        round(coupling * 2**24)
+    ] * 2
+    assert [neighbour_of(link) for link in near[::MAX_NEAR_NEIGHBOURS]] == [1, 0]
 
 
 def test_couplings_of_0_are_no_neighbours():
-    couplings, _ = field_couplings(star(3, 0.0))
+    couplings, _ = find_couplings(star(3, 0.0))
     assert len(couplings.coupling) == 0
 
 
@@ -249,7 +265,7 @@ def test_marginals_are_those_of_the_model():
 @examples(15)
 @given(model=binary_pairs(max_variables=11), seed=st.integers(0, 3))
 def test_tables_of_more_neighbours_than_near_ones(model, seed):
-    """The table layout reads its first NEAR neighbours apart from the others too."""
+    """The table layout reads its first MAX_NEAR_NEIGHBOURS neighbours apart from the others too."""
     method = hd.HerdedGibbs(seed=seed, phases="random")
     x0 = start_state(model, stream_key(seed))
     expected = naive_herded_gibbs(model, seed=seed, phases="random", x0=x0, sweeps=12)

@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import lane_bits
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
-from herded.layouts.binary_pairs.herd import FEW, FieldHerdLayout
+from herded.layouts.binary_pairs.herd import MAX_UNFILLED_VARIABLES, FieldHerdLayout
 from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
-from herded.layouts.packing.member_bits import BitPlaces, spread
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.packing.member_bits import BitPlaces, unpack_states
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.binary_pairs import (
@@ -34,8 +34,8 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 def propose(kind, model, members, kept=False, seed=0, scan="auto", forced=True):
     """A proposal or why there is none, and the draw."""
-    draw = TogetherDraw(seed, members, kept)
-    return KINDS[kind][0].propose(Task(model, draw, scan, None), forced), draw
+    draw = SystematicDraw(seed, members, kept)
+    return KINDS[kind][0].propose(LayoutRequest(model, draw, scan, None), forced), draw
 
 
 def starts_of(model, members, seed=0):
@@ -171,7 +171,7 @@ def test_packed_states_come_back(members, n, seed):
     places = BitPlaces.of(place, 1)
     for rows in (1, 0):
         words = places.words_of(packed[None][:rows], members)
-        np.testing.assert_array_equal(spread(words, members), states[None][:rows])
+        np.testing.assert_array_equal(unpack_states(words, members), states[None][:rows])
 
 
 def test_random_bits_of_lanes():
@@ -292,10 +292,10 @@ def test_what_they_are_not_for():
         propose("dense", ring, 4, scan="jacobi")
 
 
-@pytest.mark.parametrize("n", range(1, FEW + 1))
+@pytest.mark.parametrize("n", range(1, MAX_UNFILLED_VARIABLES + 1))
 def test_few_variables_fill_no_lanes_however_they_are_coupled(n, monkeypatch):
     """Which is said at once: the same is found for all numbers of sides that are linked fully."""
-    monkeypatch.setattr("herded.layouts.binary_pairs.herd.FEW", 0)
+    monkeypatch.setattr("herded.layouts.binary_pairs.herd.MAX_UNFILLED_VARIABLES", 0)
     for sides in range(1, n + 1):
         pairs = [(i, j) for i in range(n) for j in range(i) if i % sides != j % sides]
         model = hd.pairwise_model(np.zeros((n, 2)), pairs, np.eye(2))

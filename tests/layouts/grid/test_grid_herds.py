@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import TogetherDraw
-from herded.draws.systematic_lanes import COLUMNS, WORD, lane_bits, places
+from herded.draws.systematic import SystematicDraw
+from herded.draws.systematic_lanes import COLUMNS, MEMBERS_PER_WORD, lane_bits, member_masks
 from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.herd_bit_kernels import (
     CHANCE,
@@ -22,7 +22,7 @@ from herded.layouts.grid.herd_bit_kernels import (
     round_to_15_bits,
 )
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.grid import naive_herd, naive_lane_bits, naive_place_order
@@ -54,7 +54,7 @@ def test_conditionals_are_rounded_without_bias(p):
 
 
 def laid_out(model, draw):
-    proposal = GridHerdLayout.propose(Task(model, draw, "auto", None), forced=True)
+    proposal = GridHerdLayout.propose(LayoutRequest(model, draw, "auto", None), forced=True)
     assert isinstance(proposal, Proposal)
     return proposal.build()
 
@@ -117,7 +117,7 @@ def grids(draw, most_side=9):
 )
 def test_herd_equal_to_the_naive_twin(model, members, kept, chain, seed):
     sweeps = 1 if UNCOMPILED else 3
-    draw = TogetherDraw(seed, members, kept)
+    draw = SystematicDraw(seed, members, kept)
     layout = laid_out(model, draw)
     x0 = starts(model, members, np.random.default_rng(seed))
     cuts = () if UNCOMPILED else (1,)
@@ -150,7 +150,7 @@ def test_herd_equal_to_the_naive_twin(model, members, kept, chain, seed):
 def test_cells_and_words_equal_to_the_naive_twin(shape, periodic, members):
     rng = np.random.default_rng(1)
     model = hd.ising_grid(rng.normal(size=shape), 0.3, periodic=periodic)
-    draw = TogetherDraw(5, members, kept=False)
+    draw = SystematicDraw(5, members, kept=False)
     x0 = starts(model, members, rng)
     samples, state = advance(laid_out(model, draw), draw, x0, 2)
     expected, tally, _ = naive_herd(model, members=members, seed=5, x0=x0, sweeps=2)
@@ -161,7 +161,7 @@ def test_cells_and_words_equal_to_the_naive_twin(shape, periodic, members):
 @examples(40)
 @given(model=grids(), members=st.integers(1, 100), seed=seeds)
 def test_packing_and_back(model, members, seed):
-    draw = TogetherDraw(0, members, kept=False)
+    draw = SystematicDraw(0, members, kept=False)
     layout = laid_out(model, draw)
     x0 = np.random.default_rng(seed).integers(0, 2, (members, model.n_variables)).astype(np.uint8)
     state = layout.start(draw, x0, chain=0, tally=False, total=1)
@@ -188,7 +188,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
     down = rng.normal(size=(shape[0] - (not periodic), shape[1]))
     for coupling in (0.3, (right, down)):
         model = hd.ising_grid(rng.normal(size=shape), coupling, periodic=periodic)
-        draw = TogetherDraw(2, 20, kept)
+        draw = SystematicDraw(2, 20, kept)
         layout = laid_out(model, draw)
         assert layout.parts > 10
         x0 = starts(model, 20, rng)
@@ -219,7 +219,7 @@ def test_members_have_the_joint_distribution(members, equal):
     rng = np.random.default_rng(8)
     coupling = 0.4 if equal else (rng.normal(size=(2, 2)), rng.normal(size=(1, 3)))
     model = hd.ising_grid(0.5 * rng.normal(size=(2, 3)), coupling)
-    draw = TogetherDraw(11, members, kept=False)
+    draw = SystematicDraw(11, members, kept=False)
     layout = laid_out(model, draw)
     samples, _ = advance(layout, draw, starts(model, members, rng), 40_000)
     joint = naive_joint(model).reshape(-1)
@@ -241,7 +241,7 @@ def test_no_collapse_without_fields(members):
     quadratic where members are few: 4 of them may spread by sqrt(1 + 1 / 3) more.
     """
     model = hd.ising_grid(np.zeros((16, 16)), 0.1, periodic=True)
-    draw, means, alone = TogetherDraw(1, members, kept=False), [], []
+    draw, means, alone = SystematicDraw(1, members, kept=False), [], []
     layout, rng = laid_out(model, draw), np.random.default_rng(0)
     for chain in range(300):
         x0 = starts(model, members, rng)
@@ -258,9 +258,9 @@ def test_no_collapse_without_fields(members):
 def test_orders_of_lanes():
     """Every column has each place once; spare places come last, with empty masks."""
     for members in (1, 9, 16, 23, 64):
-        full, last = places(members)
-        live = (members - 1) % WORD + 1
-        assert (np.sort(full, axis=0) == (1 << np.arange(WORD))[:, None]).all()
+        full, last = member_masks(members)
+        live = (members - 1) % MEMBERS_PER_WORD + 1
+        assert (np.sort(full, axis=0) == (1 << np.arange(MEMBERS_PER_WORD))[:, None]).all()
         assert (np.sort(last[:live], axis=0) == (1 << np.arange(live))[:, None]).all()
         assert not last[live:].any()
         for column in (0, 77, COLUMNS - 1):
@@ -318,5 +318,5 @@ def test_phases_of_lanes_are_uniform_and_independent():
     ],
 )
 def test_what_it_is_not_for(model, members, reason):
-    draw = TogetherDraw(0, members, kept=False)
-    assert reason in GridHerdLayout.propose(Task(model, draw, "auto", None), forced=False)
+    draw = SystematicDraw(0, members, kept=False)
+    assert reason in GridHerdLayout.propose(LayoutRequest(model, draw, "auto", None), forced=False)

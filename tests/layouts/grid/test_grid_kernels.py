@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.layouts.packing import wavefront
 from herded.run import sampler_run
-from herded.run.recording.count_kernels import AT_HAND, count_ones
+from herded.run.recording.count_kernels import VARIABLES_PER_GROUP, count_ones
 from herded.system import threads
 from tests.conformance.twins.samplers.grid import naive_lattice
 from tests.support.example_budget import ALL, examples
@@ -155,8 +155,8 @@ def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
     block = (rng.random((sweeps, n)) < rng.choice([0.5, 1.0])).astype(np.uint8)
     counts = rng.integers(0, 2**40, n)
     expected = counts + block.sum(axis=0)
-    cut = rng.integers(0, n // AT_HAND + 2)
-    count_ones(block, counts, cut, n // AT_HAND + 1)
+    cut = rng.integers(0, n // VARIABLES_PER_GROUP + 2)
+    count_ones(block, counts, cut, n // VARIABLES_PER_GROUP + 1)
     count_ones(block, counts, 0, cut)
     np.testing.assert_array_equal(counts, expected)
 

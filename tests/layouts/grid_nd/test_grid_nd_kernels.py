@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.layouts.grid_nd import layout as grid_nd_layout
 from herded.layouts.grid_nd.herd import CubeHerdLayout
 from herded.layouts.potts.herd import PottsHerdLayout
-from herded.layouts.proposal import Proposal, Task
-from herded.run.recording.count_kernels import AT_HAND
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.run.recording.count_kernels import VARIABLES_PER_GROUP
 from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.samplers.grid_nd import naive_cube, naive_cube_herd
@@ -45,7 +45,7 @@ def cubes(draw, dimensions=(1, 2, 3, 4, 5)):
 
 
 def laid_out(model, draw, kind=CubeHerdLayout):
-    proposal = kind.propose(Task(model, draw, "auto", None), forced=True)
+    proposal = kind.propose(LayoutRequest(model, draw, "auto", None), forced=True)
     assert isinstance(proposal, Proposal)
     return proposal.build()
 
@@ -78,7 +78,7 @@ def test_chains_equal_to_the_naive_twin(weights, data):
     model = data.draw(cubes())
     options = {"phases": data.draw(st.sampled_from(("half", "random")))} if weights else {}
     method = hd.HerdedGibbs(weights, **options) if weights else hd.Gibbs()
-    task = Task(model, method.draw, "auto", None)
+    task = LayoutRequest(model, method.draw, "auto", None)
     layout = grid_nd_layout.CubeLayout.propose(task, forced=True).build()
     x0 = starts(model, 1, np.random.default_rng(0))[0]
     expected = naive_cube(model, weights=weights, **options, x0=x0, sweeps=5)
@@ -89,7 +89,7 @@ def test_chains_equal_to_the_naive_twin(weights, data):
 @given(cubes(), st.integers(1, 40), st.booleans(), st.integers(0, 1), seeds)
 def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
     sweeps = 1 if UNCOMPILED else 3
-    draw = TogetherDraw(seed, members, kept)
+    draw = SystematicDraw(seed, members, kept)
     layout = laid_out(model, draw)
     x0 = starts(model, members, np.random.default_rng(seed))
     samples, state = advance_herd(layout, draw, x0, sweeps, chain, () if UNCOMPILED else (1,))
@@ -115,7 +115,7 @@ def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch, waves_within)
     rng = np.random.default_rng(3)
     for shape in ((22, 24, 40), (52, 8, 64), (26, 10, 30)):
         model = hd.ising_grid(rng.normal(size=shape), 0.3, periodic=joined)
-        draw, gibbs = TogetherDraw(2, 20, kept=False), hd.Gibbs(seed=1)
+        draw, gibbs = SystematicDraw(2, 20, kept=False), hd.Gibbs(seed=1)
         herd, single = laid_out(model, draw), gibbs.compile(model)
         assert herd.parts == single.parts > 4 and single.kind == "grid"
         x0 = starts(model, 20, rng)
@@ -138,7 +138,7 @@ def test_members_have_the_joint_distribution(members):
     """Pearson's statistic of one member, thinned, rare states as one: far beyond 1 in 10^4."""
     rng = np.random.default_rng(8)
     model = hd.ising_grid(0.5 * rng.normal(size=(2, 2, 2)), 0.3)
-    draw = TogetherDraw(11, members, kept=False)
+    draw = SystematicDraw(11, members, kept=False)
     samples, _ = advance_herd(laid_out(model, draw), draw, starts(model, members, rng), 40_000)
     joint = naive_joint(model).reshape(-1)
     for member in (0, members - 1):
@@ -156,7 +156,7 @@ def test_members_have_the_joint_distribution(members):
 def test_no_collapse_without_fields():
     """Members stay distinct, and the herd's energy spreads no more than that of separate chains."""
     model = hd.ising_grid(np.zeros((8, 8, 8)), 0.1, periodic=True)
-    draw, means, alone = TogetherDraw(1, 16, kept=False), [], []
+    draw, means, alone = SystematicDraw(1, 16, kept=False), [], []
     layout, rng = laid_out(model, draw), np.random.default_rng(0)
     for chain in range(300):
         state = layout.start(draw, starts(model, 16, rng), chain=chain, tally=False, total=10)
@@ -191,7 +191,7 @@ def test_energy_of_the_high_temperature_series():
 def test_counts_are_those_of_samples():
     """Large lattices count states as they sweep, small ones keep samples: the same marginals."""
     model = hd.ising_grid(np.zeros((24, 24, 24)), 0.2, periodic=True)
-    assert model.n_variables > AT_HAND
+    assert model.n_variables > VARIABLES_PER_GROUP
     options = {"sweeps": 20, "progress": False}
     counted = hd.infer(model, hd.Gibbs(), keep=[hd.Marginals(rao_blackwell=False)], **options)
     kept = hd.infer(model, hd.Gibbs(), keep=[hd.Samples()], **options)

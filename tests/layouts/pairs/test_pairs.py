@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.layouts.pairs.arrays import compile_pairs, pair_rows
 from herded.models.constraints.start_states import start_state
-from herded.run.memory.method_estimate import run_memory
+from herded.run.memory.method_estimate import estimate_run_memory
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.test_joints import drawn_variation, total_variations
 from tests.conformance.twins.integer_conditionals import naive_fixed_vector
@@ -225,7 +225,7 @@ def test_compiling_stays_under_its_estimate(equal):
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < run_memory(model, hd.Gibbs()) and layout.memory > 0.5 * peak
+    assert peak < estimate_run_memory(model, hd.Gibbs()) and layout.memory > 0.5 * peak
 
 
 @pytest.mark.parametrize(

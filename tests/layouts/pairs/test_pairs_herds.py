@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.layouts.pairs.arrays import pair_rows
 from herded.layouts.pairs.herd import PairsHerdLayout
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.models.constraints.start_states import member_starts
 from herded.system import threads
 from herded.system.numerics.counter_rng import stream_key
@@ -140,8 +140,8 @@ def test_memory_that_is_proposed_is_taken(kept):
     rng = np.random.default_rng(0)
     edges = [(i, (i + d) % 200) for i in range(200) for d in (1, 2)]
     model = hd.pairwise_model(rng.normal(size=(200, 6)), edges, rng.normal(size=(400, 6, 6)))
-    draw = TogetherDraw(0, 50, kept)
-    found = PairsHerdLayout.propose(Task(model, draw, "auto", None), False)
+    draw = SystematicDraw(0, 50, kept)
+    found = PairsHerdLayout.propose(LayoutRequest(model, draw, "auto", None), False)
     assert isinstance(found, Proposal)
     layout, starts = found.build(), np.zeros((50, 200), np.uint8)
     state = layout.start(draw, starts, chain=0, tally=True, total=1)

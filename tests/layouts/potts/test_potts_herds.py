@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.draws.systematic import TogetherDraw
+from herded.draws.systematic import SystematicDraw
 from herded.layouts.packing.colour_packing import unpack
-from herded.layouts.packing.member_bits import BitPlaces, spread
+from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.herd_arrays import n_planes, pack_herd
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import threads
 from tests.conformance.twins.herds.potts import naive_order, naive_potts_herd
 from tests.support.example_budget import ALL, UNCOMPILED, examples
@@ -24,8 +24,8 @@ compiled_only = pytest.mark.skipif(UNCOMPILED, reason="takes minutes where nothi
 
 
 def laid_out(model, members, kept=False, seed=0):
-    draw = TogetherDraw(seed, members, kept)
-    found = PottsHerdLayout.propose(Task(model, draw, "auto", None), False)
+    draw = SystematicDraw(seed, members, kept)
+    found = PottsHerdLayout.propose(LayoutRequest(model, draw, "auto", None), False)
     assert isinstance(found, Proposal), found
     return draw, found.build()
 
@@ -130,7 +130,7 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     stored = np.arange(colours * rows * columns).reshape(colours, rows, columns)
     places = BitPlaces.of(unpack(stored, *shape), columns, planes)
     found = places.words_of(packed[..., 1:-1].reshape(1, -1), members)
-    np.testing.assert_array_equal(spread(found, members), [x])
+    np.testing.assert_array_equal(unpack_states(found, members), [x])
 
 
 @compiled_only
@@ -251,14 +251,16 @@ def test_energies_are_not_noisier_than_those_of_independent_chains():
     ],
 )
 def test_no_herd_layout_for(reason, model):
-    found = PottsHerdLayout.propose(Task(model, TogetherDraw(0, 64, False), "auto", None), False)
+    found = PottsHerdLayout.propose(
+        LayoutRequest(model, SystematicDraw(0, 64, False), "auto", None), False
+    )
     assert isinstance(found, str) and reason in found
 
 
 def test_memory_that_is_proposed_is_taken():
     model = hd.potts_grid(np.zeros((20, 21, 5)), 0.3)
-    draw = TogetherDraw(0, 100, True)
-    found = PottsHerdLayout.propose(Task(model, draw, "auto", None), False)
+    draw = SystematicDraw(0, 100, True)
+    found = PottsHerdLayout.propose(LayoutRequest(model, draw, "auto", None), False)
     assert isinstance(found, Proposal)
     layout = found.build()
     starts = np.zeros((100, 420), np.uint8)  # counted twice: they are packed

@@ -16,7 +16,7 @@ from herded.ner.crf.chain_kernels import (
     sum_weights,
     viterbi,
 )
-from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.text.word_atoms import Vocabulary
 from herded.system.numerics.counter_rng import stream_key
@@ -224,7 +224,7 @@ def test_counts_of_rows():
 def test_scores_of_words(bits):
     made = learner(bits=bits)
     rows = rows_of(made)
-    chain = Chain(BIO[:3], made.weights.copy(), made.transitions, 0.75)
+    chain = ChainWeights(BIO[:3], made.weights.copy(), made.transitions, 0.75)
     wanted = naive_scores(chain.weights, 0.75, np.concatenate(rows))
     assert same(chain.scores(made.batch), wanted)
     for short in (chain.quantised(), chain.quantised(5)):

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import herded.ner
 from herded.errors import CorpusError
 from herded.ner import CRF, Lexicon, Recogniser, load, read_conll
-from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.serialization import load_chain, read_model, save_chain
-from herded.ner.crf.skip_chain import Ties
+from herded.ner.crf.skip_chain import TieWeights
 from tests.support.example_budget import examples
 
 SAMPLE = Path(herded.ner.__file__).parent / "data" / "sample.conll"
@@ -30,7 +30,9 @@ def make_chain(seed=0, rows=256, lexicon=None):
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=(rows, 3)).astype(np.float32)
     weights[rng.random(rows) < 0.7] = 0
-    return Chain(LABELS, weights, first_transitions(LABELS) + rng.normal(size=(4, 3)), 1.0, lexicon)
+    return ChainWeights(
+        LABELS, weights, first_transitions(LABELS) + rng.normal(size=(4, 3)), 1.0, lexicon
+    )
 
 
 def same(a, b):
@@ -76,7 +78,9 @@ def test_a_crf_comes_back(tmp_path, scheme):
 
 def test_a_recogniser_comes_back(tmp_path):
     table = np.array([[0.1, -0.2], [-0.2, 1 / 3]])
-    first = Recogniser(make_chain().quantised(), Ties(table, 0.7, "all"), {"words": 3, "é": "ü"})
+    first = Recogniser(
+        make_chain().quantised(), TieWeights(table, 0.7, "all"), {"words": 3, "é": "ü"}
+    )
     first.save(tmp_path / "r.npz")
     again = load(tmp_path / "r.npz")
     assert same_chain(again.chain, first.chain) and same(again.ties.table, table)
@@ -97,7 +101,7 @@ def test_quantised_weights(least):
     assert np.abs(short.scale * short.weights - wanted)[kept].max() <= 0.5001 * short.scale
     assert np.abs(wanted[~kept]).max() < (least - 0.499) * short.scale
     assert np.array_equal(short.quantised(least).weights, short.weights)
-    nothing = Chain(LABELS, np.zeros((4, 3), np.float32), chain.transitions).quantised()
+    nothing = ChainWeights(LABELS, np.zeros((4, 3), np.float32), chain.transitions).quantised()
     assert not nothing.weights.any() and 0 < nothing.scale < 1
 
 

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 import herded.ner
 from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import CRF, DECODERS, Document, Sentence, SkipCRF, read_conll
-from herded.ner.crf.chain_weights import Chain, first_transitions
+from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.decoding import decode
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.iterated_viterbi import sentence_rounds, viterbi_rounds
 from herded.ner.crf.normal_equations import solve, squares
 from herded.ner.crf.skip_chain import (
     Example,
-    Ties,
+    TieWeights,
+    build_document_model,
     fit_ties,
-    graph,
     label_kinds,
     sentence_gradients,
 )
@@ -51,9 +51,9 @@ def cases(draw, labels=LABELS, longest=3, sentences=4, scale=1.5):
     names = draw(st.sampled_from(labels))
     transitions = first_transitions(names)
     transitions += scale * rng.normal(size=transitions.shape)
-    chain = Chain(names, np.zeros((2, len(names)), np.float32), transitions)
+    chain = ChainWeights(names, np.zeros((2, len(names)), np.float32), transitions)
     table = scale * rng.normal(size=(1 + len(chain.kinds),) * 2)
-    ties = Ties(table + table.T, rng.uniform(0.3, 2), draw(st.sampled_from(["next", "all"])))
+    ties = TieWeights(table + table.T, rng.uniform(0.3, 2), draw(st.sampled_from(["next", "all"])))
     return chain, batch, scale * rng.normal(size=(len(batch.types), len(names))), ties
 
 
@@ -69,7 +69,10 @@ def test_the_graph_has_the_score_of_the_formula(case, seed):
     chain, batch, scores, ties = case
     before = scores.copy()
     rng, (n, width) = np.random.default_rng(seed), scores.shape
-    skip, plain = graph(chain, batch, scores, ties), graph(chain, batch, scores)
+    skip, plain = (
+        build_document_model(chain, batch, scores, ties),
+        build_document_model(chain, batch, scores),
+    )
     states = [chain.best(scores, batch.starts), *rng.integers(0, width, (5, n))]
     for y in states:
         alone = sum(
@@ -83,16 +86,18 @@ def test_the_graph_has_the_score_of_the_formula(case, seed):
 
 def test_a_graph_of_single_words_without_links():
     batch = encode([[["one"], [], ["two"]]], Vocabulary(), None)
-    chain = Chain(("O", "A"), np.zeros((2, 2), np.float32), np.array([[1.0, 2], [3, 4], [5, 7]]))
+    chain = ChainWeights(
+        ("O", "A"), np.zeros((2, 2), np.float32), np.array([[1.0, 2], [3, 4], [5, 7]])
+    )
     scores = np.array([[0.5, 0.25], [1.5, 2.5]])
-    model = graph(chain, batch, scores, Ties(np.ones((2, 2)), 2.0))
+    model = build_document_model(chain, batch, scores, TieWeights(np.ones((2, 2)), 2.0))
     assert model.log_score([0, 1]) == 2 * (0.5 + 5 + 2.5 + 7)
 
 
 def test_kinds_of_labels():
-    chain = Chain(LABELS[3], np.zeros((2, 5), np.float32), first_transitions(LABELS[3]))
+    chain = ChainWeights(LABELS[3], np.zeros((2, 5), np.float32), first_transitions(LABELS[3]))
     assert chain.kinds == ("A", "C") and label_kinds(chain).tolist() == [0, 1, 1, 2, 2]
-    ties = Ties(np.arange(9.0).reshape(3, 3))
+    ties = TieWeights(np.arange(9.0).reshape(3, 3))
     assert ties.potentials(chain)[3].tolist() == [6, 7, 7, 8, 8]
 
 
@@ -156,9 +161,9 @@ def test_rounds_equal_the_twin_and_never_lower_the_score(case):
 def test_links_within_a_sentence_do_not_make_rounds_swing():
     """Each of two words would take the other's label, again and again."""
     batch = encode([[["Ann", "Ann"]]], Vocabulary(), None)
-    chain = Chain(("O", "A"), np.zeros((2, 2), np.float32), np.zeros((3, 2)))
+    chain = ChainWeights(("O", "A"), np.zeros((2, 2), np.float32), np.zeros((3, 2)))
     scores = np.array([[1.0, 0.0], [0.0, 1.0]])
-    case = chain, batch, scores, Ties(np.array([[2.0, -2.0], [-2.0, 2.0]]))
+    case = chain, batch, scores, TieWeights(np.array([[2.0, -2.0], [-2.0, 2.0]]))
     found = viterbi_rounds(*case)
     assert score_of(case, found) == max(
         score_of(case, y) for y in itertools.product((0, 1), repeat=2)
@@ -193,7 +198,7 @@ def random_example(chain, rng):
 def test_fitted_ties_are_the_best(seed):
     rng = np.random.default_rng(seed)
     weights = 0.3 * rng.normal(size=(256, 3)).astype(np.float32)
-    chain = Chain(("O", "A", "C"), weights, rng.normal(size=(4, 3)))
+    chain = ChainWeights(("O", "A", "C"), weights, rng.normal(size=(4, 3)))
     kinds, examples = label_kinds(chain), [random_example(chain, rng) for _ in range(2)]
     ties = fit_ties(examples, "next")
     assert ties.trust > 0 and np.array_equal(ties.table, ties.table.T) and ties.rule == "next"
@@ -273,10 +278,10 @@ def test_exact_decoders_of_chains(case):
 
 
 def test_decoders_are_checked_and_take_no_words():
-    chain = Chain(("O", "A"), np.zeros((2, 2), np.float32), np.zeros((3, 2)))
+    chain = ChainWeights(("O", "A"), np.zeros((2, 2), np.float32), np.zeros((3, 2)))
     batch = encode([[]], Vocabulary(), None)
     for decoder in DECODERS:
-        for ties in (None, Ties(np.zeros((2, 2)))):
+        for ties in (None, TieWeights(np.zeros((2, 2)))):
             empty = decode(chain, batch, np.zeros((0, 2)), decoder=decoder, ties=ties)
             assert empty.shape == (0,) and empty.dtype == np.int64
     with pytest.raises(MethodError, match=r"expected a decoder of viterbi, .* got 'beam'"):

@@ -9,7 +9,7 @@ import pytest
 
 import herded.ner
 from herded.ner.text.corpus import format_of, read_conll
-from herded.ner.text.labels import OUTSIDE, spans, split, to_io
+from herded.ner.text.labels import OUTSIDE, spans, split_label, to_io
 from herded.ner.text.tokenizer import sentences
 
 SAMPLE = Path(herded.ner.__file__).parent / "data/sample.conll"
@@ -79,7 +79,7 @@ def test_nothing_goes_on_that_has_not_begun(documents):
     for document in documents:
         for sentence in document.sentences:
             for before, label in zip((OUTSIDE, *sentence.labels), sentence.labels, strict=False):
-                assert not label.startswith("I-") or split(before)[1] == split(label)[1]
+                assert not label.startswith("I-") or split_label(before)[1] == split_label(label)[1]
 
 
 def test_size(documents):

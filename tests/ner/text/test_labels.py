@@ -9,7 +9,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from herded import HerdedError
 from herded.ner.text.documents import Document, Sentence
-from herded.ner.text.labels import CLASSES, from_spans, rename, spans, split, to_bio, to_io
+from herded.ner.text.labels import CLASSES, from_spans, rename, spans, split_label, to_bio, to_io
 
 KINDS = ["PER", "ORG", "GEO-LOC"]
 prefixed = st.lists(
@@ -66,7 +66,7 @@ def test_bio_and_back(labels):
 @given(mixed)
 def test_io_keeps_every_words_kind(labels):
     io = to_io(labels)
-    assert io == [split(label)[1] or "O" for label in labels]
+    assert io == [split_label(label)[1] or "O" for label in labels]
     assert to_io(to_bio(labels)) == io == to_io(io)
 
 

@@ -19,7 +19,7 @@ from benchmarks.herds import (
     shared_bins,
 )
 from benchmarks.support import held_out_models, model_families, run_scores
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 from tests.support.example_budget import examples
 
 MIXED = hd.FactorGraph(
@@ -169,7 +169,7 @@ def test_each_sampler_has_the_averages_of_its_twin(sampler):
         kept[i, : len(p)] += p
 
     def uniform(count):
-        return float(int(draw(stream_key(seed, 0, 77), np.uint64(count))) >> 11) * 2.0**-53
+        return float(int(random_bits(stream_key(seed, 0, 77), np.uint64(count))) >> 11) * 2.0**-53
 
     count = 0
     if sampler == "driven":

@@ -147,7 +147,7 @@ def _check_left(place, task):
                 np.testing.assert_allclose(hd.io.read_mar(path).sum(axis=1), 1.0, atol=1e-6)
             left.append("out")
         elif path.name == "run.ckpt":
-            header, arrays = checkpoint_file.read(path)
+            header, arrays = checkpoint_file.read_checkpoint(path)
             assert header["done"] >= 0 and arrays
             left.append("checkpoint")
         else:  # SIGKILL leaves no time to tidy up
@@ -164,7 +164,7 @@ def _check_end(place, whole):
 
 
 def _arrays(place):
-    return checkpoint_file.read(place / "run.ckpt")[1]
+    return checkpoint_file.read_checkpoint(place / "run.ckpt")[1]
 
 
 def main():

@@ -119,7 +119,7 @@ def stopped_after(monkeypatch, blocks, rows):
         if len(count) == blocks:
             raise StopError
 
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * rows)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 7 * rows)
     monkeypatch.setattr(herded.run.execute, "save", dying_save)
 
 
@@ -178,7 +178,7 @@ def test_dying_often(tmp_path, monkeypatch):
 
 PROGRAM = """
     import os, sys, numpy as np, herded as hd, herded.run.sampler_run
-    herded.run.sampler_run.BLOCK = 400 * 100  # a hundred sweeps
+    herded.run.sampler_run.BLOCK_ENTRIES = 400 * 100  # a hundred sweeps
     field = np.random.default_rng(0).normal(size=(20, 20))
     model = hd.ising_grid(field, 0.4)
     method = hd.HerdedGibbs(slack=1.0)

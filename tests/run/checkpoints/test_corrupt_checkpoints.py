@@ -12,9 +12,9 @@ from herded.run.checkpoints import checkpoint_file
 
 def tampered(path, change):
     """The checkpoint with `change(header, arrays)` made."""
-    header, arrays = checkpoint_file.read(path)
+    header, arrays = checkpoint_file.read_checkpoint(path)
     change(header, arrays)
-    checkpoint_file.write(path, header, arrays)
+    checkpoint_file.write_checkpoint(path, header, arrays)
 
 
 def set_to(name, value):
@@ -87,7 +87,7 @@ def test_a_run_stopped_in_its_burn_in_goes_on(tmp_path):
 
     with contextlib.suppress(hd.MethodError):
         hd.infer(model, hd.Gibbs(), sweeps=100, seconds=1e-9, checkpoint=path, **options)
-    assert 0 < checkpoint_file.read(path)[0]["done"] < 50
+    assert 0 < checkpoint_file.read_checkpoint(path)[0]["done"] < 50
     resumed = hd.infer(model, hd.Gibbs(), sweeps=100, checkpoint=path, **options)
     whole = hd.infer(model, hd.Gibbs(), sweeps=100, **options)
     assert (resumed.marginals == whole.marginals).all()
@@ -111,13 +111,13 @@ def test_a_checkpoint_takes_no_more_memory_than_its_file(tmp_path):
     path.with_suffix(".npz").rename(path)
     tracemalloc.start()
     with pytest.raises(hd.CheckpointError, match="got something unreadable"):
-        checkpoint_file.read(path)
+        checkpoint_file.read_checkpoint(path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
 
 
 def test_a_checkpoint_larger_than_the_memory(tmp_path, monkeypatch):
-    checkpoint_file.write(tmp_path / "run.ckpt", {}, {"x": np.zeros(2**20)})
-    monkeypatch.setattr("herded.system.memory_limits.available", lambda: 2**20)
+    checkpoint_file.write_checkpoint(tmp_path / "run.ckpt", {}, {"x": np.zeros(2**20)})
+    monkeypatch.setattr("herded.system.memory_limits.free_memory_bytes", lambda: 2**20)
     with pytest.raises(hd.MemoryLimitError, match="expected the arrays of the checkpoint at"):
-        checkpoint_file.read(tmp_path / "run.ckpt")
+        checkpoint_file.read_checkpoint(tmp_path / "run.ckpt")

@@ -10,10 +10,10 @@ import herded as hd
 import herded.run.diagnostics.log_z_check
 from benchmarks.accuracy.calibration import is_right
 from benchmarks.support.random_models import divided, grid, ising, tiny
-from herded.run.diagnostics.chain_agreement import UNCOMPARED, Note
-from herded.run.diagnostics.cross_check import LONG
-from herded.run.diagnostics.intervals import ROUNDING, Control, margins
-from herded.run.diagnostics.log_z_check import doubt_of_log_z
+from herded.run.diagnostics.chain_agreement import UNCOMPARED, InfoDiagnostic
+from herded.run.diagnostics.cross_check import MIN_UPDATES_TO_CROSS_CHECK
+from herded.run.diagnostics.intervals import MIN_HALF_WIDTH, UnbiasedMarginals, half_widths
+from herded.run.diagnostics.log_z_check import check_log_z
 
 RNG = np.random.default_rng(3)
 TREE = hd.pairwise_model(RNG.normal(size=(5, 2)), [(0, 1), (1, 2), (1, 3), (3, 4)], 2.0 * np.eye(2))
@@ -43,7 +43,7 @@ def test_a_solver_that_is_right_is_not():
         warnings.simplefilter("error")
         weak = ising(grid(4, 4), 0.2, np.random.default_rng(0))
         (note,) = hd.infer(weak, "bp").warnings
-        assert isinstance(note, Note) and "log Z is Bethe's estimate" in note
+        assert isinstance(note, InfoDiagnostic) and "log Z is Bethe's estimate" in note
         assert hd.infer(TREE, "bp").warnings == ()  # it has no loop: nothing is compared
         alone = hd.FactorGraph([2, 3], [((0,), [0.0, 1.0]), ((1,), [0.0, 1.0, 2.0])])
         assert hd.infer(alone, "mean-field").warnings == ()
@@ -73,7 +73,7 @@ def test_what_is_known_of_log_z(method, monkeypatch):
     assert f"quick on this model, gives {truth:.6g}" in result.warnings[-1]
     is_issued = any(str(one.message) == result.warnings[-1] for one in issued)
     assert is_issued == (method == "bp")  # mean field's is a bound, as everybody knows
-    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "FEW", 0)
+    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "MAX_EXACT_VARIABLES", 0)
     weak = hd.ising_grid(np.full((4, 4), 0.3), 0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -86,17 +86,17 @@ def test_what_is_known_of_log_z(method, monkeypatch):
 
 def test_an_estimate_below_a_bound_is_told_of():
     graph = hd.ising_grid(np.zeros((20, 20)), 0.1).as_factor_graph()
-    found = doubt_of_log_z(hd.BeliefPropagation(), graph, 0.0)
-    assert not isinstance(found, Note) and "too low: mean field proves" in found
+    found = check_log_z(hd.BeliefPropagation(), graph, 0.0)
+    assert not isinstance(found, InfoDiagnostic) and "too low: mean field proves" in found
 
 
 def test_margins():
     chains = np.array([[[0.5, 0.5]], [[0.6, 0.4]]])
-    np.testing.assert_allclose(margins(chains), 12.7062 * 0.05, rtol=1e-12)
-    far = Control(np.array([[1.55, -0.55]]), np.full((1, 2), 0.25))
-    np.testing.assert_allclose(margins(chains, far), 1.25)
+    np.testing.assert_allclose(half_widths(chains), 12.7062 * 0.05, rtol=1e-12)
+    far = UnbiasedMarginals(np.array([[1.55, -0.55]]), np.full((1, 2), 0.25))
+    np.testing.assert_allclose(half_widths(chains, far), 1.25)
     same = np.array([[[0.3, 0.7], [0.0, 1.0]]] * 3)
-    np.testing.assert_array_equal(margins(same), [[ROUNDING] * 2, [0.0] * 2])
+    np.testing.assert_array_equal(half_widths(same), [[MIN_HALF_WIDTH] * 2, [0.0] * 2])
 
 
 def test_long_runs_that_herd_in_time_carry_a_control():
@@ -106,11 +106,16 @@ def test_long_runs_that_herd_in_time_carry_a_control():
     short = hd.infer(model, hd.HerdedGibbs(), sweeps=100, chains=4)
     assert "control" not in short.kept
     keep = [hd.Marginals(rao_blackwell=True)]
-    run = hd.infer(model, hd.HerdedGibbs(), sweeps=LONG // 2, chains=4, keep=keep)
+    run = hd.infer(
+        model, hd.HerdedGibbs(), sweeps=MIN_UPDATES_TO_CROSS_CHECK // 2, chains=4, keep=keep
+    )
     low, high = np.moveaxis(run.interval, -1, 0)
     assert "control" in run.kept and ((low <= truth) & (truth <= high)).all()
     for method in (hd.Gibbs(), hd.HerdedGibbs(schedule="linear", weights="pooled")):
-        assert "control" not in hd.infer(model, method, sweeps=LONG // 2, chains=4).kept
+        assert (
+            "control"
+            not in hd.infer(model, method, sweeps=MIN_UPDATES_TO_CROSS_CHECK // 2, chains=4).kept
+        )
 
 
 @pytest.mark.parametrize("seed", range(6))

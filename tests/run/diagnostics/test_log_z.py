@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.moves.tempering.ladder_layouts import melted
+from herded.moves.tempering.ladder_layouts import soften_hard_zeros
 from herded.run.recording import log_z_estimator
 from herded.run.recording.log_z_estimator import LogZ, warnings_of
 from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
-from herded.run.result import Bridged, Result
+from herded.run.result import LogZEstimate, Result
 from herded.run.selection import log_z_escalation
-from herded.run.selection.escalation import AFTERWARDS, Rung
+from herded.run.selection.escalation import CROSS_CHECK_SHARE, Stage
 from tests.conformance.twins.enumerated_joint import naive_log_scores, naive_log_z
 from tests.support.example_budget import UNCOMPILED, examples
 from tests.support.strategies import sampled_models, seeds
@@ -76,7 +76,7 @@ def test_scores_of_replicas(model, seed):
     rows = np.stack([layout.pack(one) for one in states])
     scores, solid = np.empty((4, 3)), np.empty((4, 1), np.uint8)
     score_replicas(layout.components_of, rows, 3, 2, 1, scores, solid)
-    soft = melted(model) if layout.melts else model
+    soft = soften_hard_zeros(model) if layout.melts else model
     expected = naive_log_scores(soft)
     possible = naive_log_scores(model) > -np.inf
     for row, lane in np.ndindex(4, 3):
@@ -154,10 +154,10 @@ def test_one_possible_state(factors):
 @given(model=sampled_models(1, 3))
 def test_what_is_possible_is_worth_the_same_when_melted(model):
     scores = naive_log_scores(model)
-    soft = naive_log_scores(melted(model))
+    soft = naive_log_scores(soften_hard_zeros(model))
     possible = scores > -np.inf
     np.testing.assert_allclose(soft[possible], scores[possible], atol=1e-9)
-    assert np.isfinite(melted(model).log_tables).all()
+    assert np.isfinite(soften_hard_zeros(model).log_tables).all()
 
 
 def test_margins_of_several_ladders_see_how_far_they_are_apart():
@@ -181,7 +181,7 @@ class Ladders:
         self.now, self.speed, self.apart, self.compiling = 0.0, speed, apart, compiling
         self.calls = []
         monkeypatch.setattr(log_z_escalation, "time", self)
-        monkeypatch.setattr(log_z_escalation, "witness", self.no_witness)
+        monkeypatch.setattr(log_z_escalation, "run_belief_propagation_check", self.no_witness)
 
     def perf_counter(self):
         return self.now
@@ -197,13 +197,13 @@ class Ladders:
             raise hd.MethodError("expected seconds enough")
         facts = {"seconds": seconds, "burn_in": rung.burn_in, "interrupted": False}
         facts |= {"compiling": self.compiling, "apart": [[self.apart] * (rung.method.rungs - 1)]}
-        kept = {"bridged": Bridged(1.0, 0.1, 1.0, 1.0, (1.0, 1.0)), "log_z": 1.0}
+        kept = {"bridged": LogZEstimate(1.0, 0.1, 1.0, 1.0, (1.0, 1.0)), "log_z": 1.0}
         model = next(random_models())
         return Result(model.shape, sweeps, None, facts, kept=kept, model=model, method=rung.method)
 
 
-RUNG = Rung("tempered", hd.Tempered(rungs=16, hottest=0), None, 100, 2)
-LAST = 100 * (1 - AFTERWARDS)  # of 100 seconds, when the last run ends
+RUNG = Stage("tempered", hd.Tempered(rungs=16, hottest=0), None, 100, 2)
+LAST = 100 * (1 - CROSS_CHECK_SHARE)  # of 100 seconds, when the last run ends
 
 
 @pytest.mark.parametrize("compiling", [0.0, 50.0])
@@ -267,7 +267,7 @@ def test_a_run_that_is_too_short_says_so(monkeypatch):
 
 def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tmp_path):
     """Also where so many sweeps were seen that only some are kept."""
-    monkeypatch.setattr(log_z_estimator, "MOST", 80)
+    monkeypatch.setattr(log_z_estimator, "MAX_KEPT_SWEEPS", 80)
     model, method = next(random_models()), hd.Tempered(rungs=4, hottest=0)
     options = {"burn_in": 20, "chains": 2}
     whole = hd.infer(model, method, sweeps=300, **options)
@@ -280,7 +280,7 @@ def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tm
 
 
 def test_sweeps_that_are_kept(monkeypatch):
-    monkeypatch.setattr(log_z_estimator, "MOST", 40)
+    monkeypatch.setattr(log_z_estimator, "MAX_KEPT_SWEEPS", 40)
     layout = hd.Tempered(rungs=3, hottest=0).compile(next(random_models()))
     recorder = LogZ().recorder(layout)
     for rows in (7, 33, 1, 100, 19):
@@ -305,10 +305,10 @@ def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), []),
-        (Bridged(5.0, 0.1, 5.0, 5.0, (5.3, 4.7)), ["the burn-in was not long enough"]),
-        (Bridged(5.0, 0.1, 4.0, 7.0, (5.0, 5.0)), ["rungs are too far apart"]),
-        (Bridged(-math.inf, 0.1, -math.inf, -math.inf, (1, 1)), ["log Z is unknown"]),
+        (LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), []),
+        (LogZEstimate(5.0, 0.1, 5.0, 5.0, (5.3, 4.7)), ["the burn-in was not long enough"]),
+        (LogZEstimate(5.0, 0.1, 4.0, 7.0, (5.0, 5.0)), ["rungs are too far apart"]),
+        (LogZEstimate(-math.inf, 0.1, -math.inf, -math.inf, (1, 1)), ["log Z is unknown"]),
     ],
 )
 def test_doubts(found, said):
@@ -318,7 +318,7 @@ def test_doubts(found, said):
 
 
 def test_few_round_trips_are_told():
-    told = warnings_of(Bridged(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
+    told = warnings_of(LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
     assert told[0].startswith("log Z rests on 3 round trips")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.run.distributed import batch as many
 from herded.run.distributed import worker_pool
-from herded.run.distributed.worker_pool import Workers, _checked
+from herded.run.distributed.worker_pool import WorkerPool, _checked
 from herded.run.sampler_run import SamplerRun
 from tests.support.commands import small_grid
 from tests.support.timeouts import HANGS
@@ -93,7 +93,7 @@ def test_generators_are_drawn_as_workers_come_free(monkeypatch):
             drawn.append(model)
             yield model
 
-    monkeypatch.setattr(many, "LARGEST", 50)  # models in a batch
+    monkeypatch.setattr(many, "MAX_BATCH_MODELS", 50)  # models in a batch
     finished = hd.infer_as_completed(
         endless(), hd.HerdedGibbs(), sweeps=5, executor=ThreadPoolExecutor(1)
     )
@@ -164,7 +164,10 @@ def test_another_version_on_a_worker():
 
 
 def test_workers_without_herded():
-    with Workers(ThreadPoolExecutor(1)) as crew, pytest.raises(hd.WorkerError, match="without it"):
+    with (
+        WorkerPool(ThreadPoolExecutor(1)) as crew,
+        pytest.raises(hd.WorkerError, match="without it"),
+    ):
         list(crew.completed(_without_herded, [()]))
 
 
@@ -188,7 +191,7 @@ def test_a_scheduler_that_goes_away():
 
     pool.submit = submitted
     with pytest.raises(hd.WorkerError, match="scheduler to stay"):
-        list(Workers(pool).completed(go_away, [(), ()]))
+        list(WorkerPool(pool).completed(go_away, [(), ()]))
 
 
 def test_what_cannot_be_sent():
@@ -226,7 +229,7 @@ def test_interrupted(monkeypatch):
     ("method", "burn_in", "expected"),
     [
         (hd.Gibbs(), 0, [False, True, True]),
-        (hd.Gibbs(), many.SMALL, [False] * 3),
+        (hd.Gibbs(), many.SMALL_RUN_UPDATES, [False] * 3),
         (hd.Exact(), 0, [False] * 3),
     ],
 )
@@ -288,7 +291,7 @@ def test_batches_hold_every_model_once(total, hint, crew, seconds):
     batches = many._Batches(range(total), total if hint else 0, crew)
     seen = []
     for k, (first, batch) in enumerate(batches):
-        assert batch and first == len(seen) and len(batch) <= many.LARGEST
+        assert batch and first == len(seen) and len(batch) <= many.MAX_BATCH_MODELS
         seen += batch
         if k < len(seconds):
             batches.learn(len(batch), seconds[k])

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.run.distributed.remote_chains import RemoteChains
-from herded.run.initial_states import first_states
+from herded.run.initial_states import initial_states
 from herded.run.recording.recorders import Marginals
-from herded.run.run_loop import run_all
+from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
 from tests.support.example_budget import examples
 from tests.support.timeouts import ticking
@@ -71,10 +71,10 @@ def test_chains_on_processes_that_die(tmp_path):
         remote.workers.completed = deadly
         method, keep = hd.HerdedGibbs(), {Marginals: Marginals()}
         layout = method.compile(model)
-        states = first_states(layout, method, 3, None, keep, 400)
+        states = initial_states(layout, method, 3, None, keep, 400)
         run = SamplerRun.prepare(layout, method, keep, states, 400, 0)
         run.remote = remote
-        run_all(run, run.stopping(False), progress=False)
+        run_until_done(run, run.stopping(False), progress=False)
         remote.close()
     assert len(list(tmp_path.glob("died-*"))) == 1
     for chain, state in zip(run.chains, serial.state, strict=True):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.errors import MethodError, NotKeptError
-from herded.run.build_result import in_full
+from herded.run.build_result import full_repr
 from tests.support.example_budget import examples
 from tests.support.page_transcripts import transcripts
 
@@ -161,7 +161,7 @@ def test_attributes_say_where_it_came_from(result):
     assert json.loads(json.dumps(attributes)) == attributes
     assert all(type(value) in (str, int, float) for value in attributes.values())
     assert attributes["model"] == NAMED.content_hash
-    assert attributes["method"] == in_full(hd.HerdedGibbs()) and attributes["burn_in"] == 7
+    assert attributes["method"] == full_repr(hd.HerdedGibbs()) and attributes["burn_in"] == 7
     assert attributes["inference_library"] == "herded"
     assert attributes["numpy_version"] == np.__version__ and attributes["interrupted"] == 0
 

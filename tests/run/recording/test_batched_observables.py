@@ -9,7 +9,7 @@ from herded.run.observables import batched as batched_observables
 from herded.run.observables import large_lattices
 from herded.run.observables import recorder as observable_recorder
 from herded.run.observables.batched import energies, lattice_terms
-from herded.run.observables.packed import of_energy
+from herded.run.observables.packed import packed_energy
 from herded.run.recording import recorder_base, recorders
 
 RNG = np.random.default_rng(0)
@@ -163,14 +163,14 @@ def test_terms_of_large_lattices_count_the_same(name, monkeypatch):
     model = LATTICES[name]
     words = RNG.integers(0, 2**63, (3, 2, model.log_unary.shape[-1] - 1, model.n_variables))
     words = words.astype(np.uint64)[:, :, :1]  # states 0 and 1
-    expected = of_energy(model).values(words, 100)
+    expected = packed_energy(model).values(words, 100)
     monkeypatch.setattr(large_lattices, "LARGE", 1)
     assert large_lattices.is_large(model) == large_lattices.lattice_units(model).is_even
     if large_lattices.is_large(model):
-        assert (of_energy(model).values(words, 100) == expected).all()
+        assert (packed_energy(model).values(words, 100) == expected).all()
     monkeypatch.setattr(large_lattices, "LARGE_UNEVEN", 1)
     if not large_lattices.lattice_units(model).is_even:
-        assert of_energy(model) is None
+        assert packed_energy(model) is None
         x = RNG.integers(0, 2, (2, model.n_variables)).astype(np.uint8)
         assert (
             batched_observables.energies(x, model) == large_lattices.energies_in_bands(x, model)

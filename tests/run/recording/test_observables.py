@@ -42,7 +42,7 @@ KEEP = [
 @pytest.mark.parametrize("name", ["lattice", "clamped", "nothing to choose"])
 def test_values_are_those_of_the_samples(method, name, monkeypatch):
     model = MODELS[name]
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * model.n_variables)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 7 * model.n_variables)
     check_against_samples(model, method)
 
 
@@ -83,7 +83,7 @@ def test_who_runs_it_makes_no_difference(tmp_path, monkeypatch):
     options = {"sweeps": 100, "burn_in": 7, "chains": 3, "keep": keep}
     whole = hd.infer(GRID, method, **options)
     runs = [hd.infer(GRID, method, threads=2, **options)]
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 20 * 6 * 13)
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 20 * 6 * 13)
     runs.append(hd.infer(GRID, method, **options))
     for sweeps in (1, 40, 100):
         part = hd.infer(GRID, method, checkpoint=tmp_path / "c", **{**options, "sweeps": sweeps})

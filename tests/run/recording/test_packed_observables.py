@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.layouts.packing.member_bits import BitPlaces, spread
+from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.run.observables.batched import energies, magnetisations
-from herded.run.observables.packed import of_bits
+from herded.run.observables.packed import find_packed_observable
 from herded.run.observables.packed_kernels import ALONG, CHUNK, LANES, PAIRS, STATE, TILE, add_true
 from tests.conformance.twins import observables
 from tests.conformance.twins.member_bits import naive_states, naive_true, naive_words
@@ -58,20 +58,25 @@ def test_ready_made_observables(name, members):
     words = layout.words_of(block)
     np.testing.assert_array_equal(layout.members_of(block), states)
     samples, k = states.reshape(3 * members, -1), int(model.cardinalities[0])
-    found = of_bits(hd.energy, layout).values(words, members)
+    found = find_packed_observable(hd.energy, layout).values(words, members)
     assert found.reshape(-1).tolist() == energies(samples, model).tolist()
     graph = model.as_factor_graph() if hasattr(model, "as_factor_graph") else model
     assert found[0, 0] == observables.energy(graph, samples[0])
-    found = of_bits(hd.magnetisation, layout).values(words, members)
+    found = find_packed_observable(hd.magnetisation, layout).values(words, members)
     assert found.reshape(-1).tolist() == magnetisations(samples, model).tolist()
     assert found[0, 0] == observables.magnetisation(samples[0], k)
     lists = [] if name in ("graph", "spin glass") else [[1], [3, 2, 1]]
     for at in [*lists, [(0, 5), (7, 3)]]:
         f = hd.Correlations(at)
         expected = f(samples, model).reshape(3, members, -1)
-        np.testing.assert_array_equal(of_bits(f, layout).values(words, members), expected)
+        np.testing.assert_array_equal(
+            find_packed_observable(f, layout).values(words, members), expected
+        )
         np.testing.assert_allclose(
-            of_bits(f, layout).sums(words, members), expected.sum(axis=1), rtol=1e-13, atol=1e-12
+            find_packed_observable(f, layout).sums(words, members),
+            expected.sum(axis=1),
+            rtol=1e-13,
+            atol=1e-12,
         )
 
 
@@ -80,7 +85,7 @@ def test_sums_without_few_digits():
     graph = hd.pairwise_model(RNG.normal(size=(70, 2)), EDGES, RNG.normal(size=(len(EDGES), 2, 2)))
     for model in (hd.ising_grid(RNG.normal(size=(16, 17)), 0.3), graph):
         layout, block, states = herd(model, 5)
-        found = of_bits(hd.energy, layout).values(layout.words_of(block), 5)
+        found = find_packed_observable(hd.energy, layout).values(layout.words_of(block), 5)
         np.testing.assert_allclose(found, hd.energy(states, model), rtol=1e-13, atol=1e-11)
 
 
@@ -95,7 +100,7 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
     rng = np.random.default_rng(seed)
     states = rng.integers(0, 2**planes, (members, n)).astype(np.uint8)
     words = naive_words(states, planes)
-    np.testing.assert_array_equal(spread(words[None], members), [states])
+    np.testing.assert_array_equal(unpack_states(words[None], members), [states])
     first, second = rng.integers(0, n, (2, 7))
     step = int(rng.integers(0, n))
     weights = rng.integers(-(2**50), 2**50, max(n, 7))
@@ -139,7 +144,7 @@ def test_words_from_any_place(seed, members, bits):
     block = rng.integers(0, 2**bits, shape, np.uint64, endpoint=False).astype(kind)
     place = rng.permutation(runs * length)[:7]
     words = BitPlaces.of(place, length, planes).words_of(block.reshape(2, -1), members)
-    found = spread(words, members)
+    found = unpack_states(words, members)
     for r in range(2):
         for m in range(members):
             for i, at in enumerate(place):

@@ -16,7 +16,7 @@ from tests.support.fixtures import MODELS, SMALL, every_sampler
 def test_records_are_those_of_the_samples(method, name, monkeypatch):
     model = MODELS[name]
     n, width = model.n_variables, int(model.cardinalities.max())
-    monkeypatch.setattr(herded.run.sampler_run, "BLOCK", 7 * n)  # blocks that fit nothing
+    monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 7 * n)  # blocks that fit nothing
     reference = np.full((n, width), 0.25)
     keep = [
         hd.Marginals(),

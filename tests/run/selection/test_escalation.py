@@ -10,11 +10,18 @@ import herded as hd
 from benchmarks.accuracy import calibration
 from herded.cli.main import main
 from herded.errors import InfeasibleError, MethodError
-from herded.run.diagnostics.chain_agreement import ALONE
-from herded.run.result import Best, Diagnostic, Result
+from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
+from herded.run.result import BestStateResult, Diagnostic, Result
 from herded.run.selection import escalation
-from herded.run.selection.escalation import AFTERWARDS, SHARE, Rung, better_of, climb, rungs_above
-from herded.run.selection.plan import Request, infer_planned, plan_run
+from herded.run.selection.escalation import (
+    CROSS_CHECK_SHARE,
+    TRIAL_SHARE,
+    Stage,
+    escalate,
+    keep_better_state,
+    rungs_above,
+)
+from herded.run.selection.plan import Query, execute_plan, plan_run
 from herded.run.selection.recommendation import recommend
 
 PLAIN = hd.ising_grid(np.zeros((2, 2)), 0.2)
@@ -22,17 +29,17 @@ EQUAL = np.log(
     np.array([[0.3, 0.0], [0.0, 0.7]]), where=np.eye(2) > 0, out=np.full((2, 2), -np.inf)
 )
 TIED = hd.FactorGraph([2, 2, 2], [((0, 1), EQUAL), ((1, 2), np.log([[0.6, 0.4], [0.2, 0.8]]))])
-FIRST = Rung("herd", hd.Gibbs(seed=3), 100, 10, 4)
+FIRST = Stage("herd", hd.Gibbs(seed=3), 100, 10, 4)
 WALLED = "4 of 4 chains cannot reach every state that the model allows: hard zeros"
 APART = "the chains disagree: variable 0"
 STUCK = "the members of the herd have not moved on: variable 0"
 KINDS = {WALLED: "confinement", APART: "disagreement", STUCK: "immobility"}
-LAST = 10 * (1 - AFTERWARDS)  # of 10 seconds, when the last run ends
+LAST = 10 * (1 - CROSS_CHECK_SHARE)  # of 10 seconds, when the last run ends
 
 
 def diagnostic(text):
     """The typed form of a sentence."""
-    if text is ALONE:
+    if text is SINGLE_CHAIN:
         return Diagnostic("one chain", "note", text)
     return Diagnostic(KINDS[text], "warning", text)
 
@@ -89,19 +96,19 @@ def gives(*warnings, **facts):
 
 def test_chains_that_agree_end_it_at_the_first_rung():
     runs = Runs(herd=gives())
-    result = climb(PLAIN, FIRST, runs, 40_000)
+    result = escalate(PLAIN, FIRST, runs, 40_000)
     assert runs.names == ["herd"] and [step.agrees for step in result.climb] == [True]
     assert "the chains agree" in str(result.climb[0])
 
 
 def test_one_chain_cannot_disagree():
-    runs = Runs(herd=gives(ALONE))
-    assert len(climb(PLAIN, FIRST, runs, 40_000).climb) == 1
+    runs = Runs(herd=gives(SINGLE_CHAIN))
+    assert len(escalate(PLAIN, FIRST, runs, 40_000).climb) == 1
 
 
 def test_tempering_where_chains_disagree():
     runs = Runs(herd=gives(APART), tempered=gives())
-    result = climb(PLAIN, FIRST, runs, 40_000)
+    result = escalate(PLAIN, FIRST, runs, 40_000)
     assert runs.names == ["herd", "tempered"] and isinstance(result.method, hd.Tempered)
     assert [step.name for step in result.climb] == ["herd", "tempered", "bp"]
     assert result.climb[0].said == "the chains disagree" and not result.warnings
@@ -110,20 +117,20 @@ def test_tempering_where_chains_disagree():
 
 def test_blocks_where_zeros_are():
     runs = Runs(herd=gives(WALLED, model=TIED), blocks=gives(model=TIED))
-    result = climb(TIED, FIRST, runs, 40_000)
+    result = escalate(TIED, FIRST, runs, 40_000)
     assert runs.names == ["herd", "blocks"] and result.method.moves == hd.Blocks()
 
 
 def test_tempered_blocks_where_blocks_disagree():
     told = {"blocks": gives(APART, model=TIED), "tempered_blocks": gives(model=TIED)}
     runs = Runs(herd=gives(WALLED, model=TIED), **told)
-    result = climb(TIED, FIRST, runs, 40_000)
+    result = escalate(TIED, FIRST, runs, 40_000)
     assert runs.names == ["herd", "blocks", "tempered blocks"]
     assert result.method.method.moves == hd.Blocks()
 
 
 def test_blocks_that_came_first_are_not_tried_again():
-    first = Rung("blocks", hd.Gibbs(moves=hd.Blocks()), 10, 2, 4)
+    first = Stage("blocks", hd.Gibbs(moves=hd.Blocks()), 10, 2, 4)
     assert [rung.name for rung in rungs_above(TIED, first, 1000, by_clock=False)] == [
         "tempered blocks"
     ]
@@ -131,31 +138,32 @@ def test_blocks_that_came_first_are_not_tried_again():
 
 def test_the_least_doubtful_answers_where_none_agrees():
     runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.05))
-    result = climb(PLAIN, FIRST, runs, 40_000)
+    result = escalate(PLAIN, FIRST, runs, 40_000)
     assert isinstance(result.method, hd.Tempered) and result.warnings == (APART,)
     little = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.29))
-    assert isinstance(climb(PLAIN, FIRST, little, 40_000).method, hd.Tempered)  # nearer is nearer
+    # nearer is nearer
+    assert isinstance(escalate(PLAIN, FIRST, little, 40_000).method, hd.Tempered)
     further = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.31))
-    assert climb(PLAIN, FIRST, further, 40_000).method == FIRST.method
+    assert escalate(PLAIN, FIRST, further, 40_000).method == FIRST.method
     walled = Runs(
         herd=gives(WALLED, spread=0.0, model=TIED),
         blocks=gives(APART, spread=0.4, model=TIED),
         tempered_blocks=gives(APART, spread=0.5, model=TIED),
     )
-    assert climb(TIED, FIRST, walled, 40_000).climb[-1].name == "bp"
-    assert climb(TIED, FIRST, walled, 40_000).method.moves == hd.Blocks()
+    assert escalate(TIED, FIRST, walled, 40_000).climb[-1].name == "bp"
+    assert escalate(TIED, FIRST, walled, 40_000).method.moves == hd.Blocks()
 
 
 def test_chains_that_are_near_on_average_are_not_climbed_over():
     """A disagreement on few marginals stays a warning; nobody climbs, and nobody is asked."""
     near = Runs(herd=gives(APART, spread=0.01))
-    result = climb(PLAIN, FIRST, near, 40_000)
+    result = escalate(PLAIN, FIRST, near, 40_000)
     assert near.names == ["herd"] and result.warnings == (APART,)
     assert [step.agrees for step in result.climb] == [False]
     assert result.climb[0].said.startswith("the chains disagree, but are near: 95 % intervals")
     told = {"blocks": gives(APART, spread=0.01, model=TIED)}
     second = Runs(herd=gives(WALLED, APART, spread=0.01, model=TIED), **told)
-    result = climb(TIED, FIRST, second, 40_000)
+    result = escalate(TIED, FIRST, second, 40_000)
     assert second.names == ["herd", "blocks"] and result.warnings == (APART,)
     assert [step.name for step in result.climb] == ["herd", "blocks", "bp"]
 
@@ -171,7 +179,7 @@ def test_a_mode_of_few_variables_is_climbed_over_however_near_the_average_is():
         return found
 
     runs = Runs(herd=local, tempered=gives(model=model))
-    assert isinstance(climb(model, FIRST, runs, 40_000).method, hd.Tempered)
+    assert isinstance(escalate(model, FIRST, runs, 40_000).method, hd.Tempered)
     assert runs.names == ["herd", "tempered"]
 
 
@@ -183,21 +191,21 @@ def test_what_else_speaks_against_near_chains_is_climbed_over(warnings):
         blocks=gives(WALLED, spread=0.0, model=TIED),
         tempered_blocks=gives(model=TIED),
     )
-    climb(TIED, FIRST, runs, 40_000)
+    escalate(TIED, FIRST, runs, 40_000)
     assert runs.names == ["herd", "blocks", "tempered blocks"]
 
 
 def test_a_rung_that_refuses_is_passed_over():
     runs = Runs(herd=gives(APART), tempered=MethodError("expected less"))
-    result = climb(PLAIN, FIRST, runs, 40_000)
+    result = escalate(PLAIN, FIRST, runs, 40_000)
     assert result.method == FIRST.method and result.climb[1].said == "could not run: expected less"
     with pytest.raises(InfeasibleError, match="nothing"):
-        climb(PLAIN, FIRST, Runs(herd=InfeasibleError("nothing")), 40_000)
+        escalate(PLAIN, FIRST, Runs(herd=InfeasibleError("nothing")), 40_000)
 
 
 def test_an_interrupt_ends_it_with_what_there_is():
     runs = Runs(herd=gives(APART, interrupted=True))
-    result = climb(PLAIN, FIRST, runs, 40_000, 10.0)
+    result = escalate(PLAIN, FIRST, runs, 40_000, 10.0)
     assert runs.names == ["herd"] and result.provenance["interrupted"]
 
 
@@ -205,13 +213,13 @@ def test_an_interrupt_ends_it_with_what_there_is():
 def test_an_interrupted_rung_does_not_answer_for_one_that_is_whole(seconds):
     """Its chains have had no time to disagree; nobody else is asked after an interrupt."""
     runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(spread=0.0, interrupted=True))
-    result = climb(PLAIN, FIRST, runs, 40_000, seconds)
+    result = escalate(PLAIN, FIRST, runs, 40_000, seconds)
     assert runs.names == ["herd", "tempered"] and result.warnings == (APART,)
     assert result.method == FIRST.method and result.provenance["interrupted"]
     assert [step.agrees for step in result.climb] == [False, False]
     assert result.climb[1].said == "interrupted after 100 sweeps"
     refused = Runs(herd=MethodError("expected less"), tempered=gives(interrupted=True))
-    assert isinstance(climb(PLAIN, FIRST, refused, 40_000, seconds).method, hd.Tempered)
+    assert isinstance(escalate(PLAIN, FIRST, refused, 40_000, seconds).method, hd.Tempered)
 
 
 @pytest.mark.parametrize(("sweeps", "answers"), [(0, 100), (99, 100), (100, 100), (5000, 5000)])
@@ -227,7 +235,7 @@ def test_a_run_at_length_that_is_interrupted_early(sweeps, answers):
         return replace(found, sweeps=sweeps, provenance=facts)
 
     runs = Runs(herd=herd)
-    result = climb(PLAIN, first, runs, 40_000, 10.0)
+    result = escalate(PLAIN, first, runs, 40_000, 10.0)
     assert runs.names == ["herd", "herd at length"]
     assert result.sweeps == answers and result.provenance["interrupted"]
 
@@ -258,13 +266,13 @@ def clock(monkeypatch):
 def test_the_rung_that_answers_has_the_rest_of_the_time(clock):
     first = FIRST._replace(sweeps=None)
     runs = Runs(clock, herd=gives())
-    climb(PLAIN, first, runs, 40_000, 10.0)
+    escalate(PLAIN, first, runs, 40_000, 10.0)
     assert runs.names == ["herd", "herd at length"] and clock.now == pytest.approx(LAST)
-    assert runs.calls[0][1] == 10 * SHARE
+    assert runs.calls[0][1] == 10 * TRIAL_SHARE
     runs = Runs(clock, herd=gives(APART), tempered=gives())
     clock.now = 0.0
-    result = climb(PLAIN, first, runs, 40_000, 10.0)
-    assert [seconds for _, seconds in runs.calls[:2]] == [10 * SHARE, 10 * SHARE]
+    result = escalate(PLAIN, first, runs, 40_000, 10.0)
+    assert [seconds for _, seconds in runs.calls[:2]] == [10 * TRIAL_SHARE, 10 * TRIAL_SHARE]
     assert runs.names[-1] == "tempered at length" and clock.now == pytest.approx(LAST)
     assert [step.name for step in result.climb] == ["herd", "tempered", "tempered", "bp"]
 
@@ -275,7 +283,7 @@ def test_a_slow_rung_leaves_no_time_for_others(clock):
         return answer(rung, APART, seconds=seconds)
 
     runs = Runs(clock, herd=slow)
-    result = climb(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
+    result = escalate(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
     assert runs.names == ["herd"] and result.warnings == (APART,)
 
 
@@ -286,15 +294,15 @@ def test_what_needs_all_of_the_time_gets_it(clock):
         return answer(rung, seconds=seconds)
 
     runs = Runs(clock, herd=late, tempered=MethodError("expected seconds enough"))
-    result = climb(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
+    result = escalate(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
     assert runs.names == ["herd", "tempered", "herd at length"] and result.method == FIRST.method
     with pytest.raises(MethodError, match="enough"):
-        climb(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 1.0)
+        escalate(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 1.0)
 
 
 def test_all_sweeps_in_the_first_share_are_enough(clock):
     runs = Runs(clock, herd=gives())
-    climb(PLAIN, FIRST, runs, 40_000, 10.0)
+    escalate(PLAIN, FIRST, runs, 40_000, 10.0)
     assert runs.names == ["herd"]
 
 
@@ -302,8 +310,8 @@ def test_all_sweeps_in_the_first_share_are_enough(clock):
 
 
 def sampled(model, seconds=None, **options):
-    plan = plan_run(model, "auto", Request(why_sample="asked", sweeps=500, seconds=seconds))
-    return infer_planned(model, plan, seconds, progress=False, **options)
+    plan = plan_run(model, "auto", Query(why_sample="asked", sweeps=500, seconds=seconds))
+    return execute_plan(model, plan, seconds, progress=False, **options)
 
 
 def test_zeros_that_wall_single_moves_in_are_for_blocks():
@@ -327,7 +335,7 @@ def test_modes_far_apart_are_climbed_over(tmp_path):
 
 
 def test_what_is_printed_and_written(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("herded.run.selection.method_choice.PATIENCE", 0.0)
+    monkeypatch.setattr("herded.run.selection.method_choice.DEFAULT_EXACT_SECONDS", 0.0)
     hd.save_model(hd.ising_grid(np.full((4, 4), 0.02), 1.5), tmp_path / "m.npz")
     words = ["infer", str(tmp_path / "m.npz"), "--sweeps", "500"]
     assert main(words) == 0
@@ -340,7 +348,7 @@ def test_what_is_printed_and_written(tmp_path, capsys, monkeypatch):
 
 
 def test_the_benchmark_of_rules(monkeypatch):
-    """`python -m benchmarks.accuracy.calibration climb`, with answers whose errors are known."""
+    """`python -m benchmarks.accuracy.calibration escalate`, with answers whose errors are known."""
 
     def tried(spread, *warnings):
         run = Runs(herd=gives(*warnings, spread=spread))
@@ -368,21 +376,21 @@ def test_the_benchmark_of_rules(monkeypatch):
 
 
 def search(found, other, interrupted=False):
-    """`better_of` two searches with these best scores."""
+    """`keep_better_state` two searches with these best scores."""
 
     def result(rung, score):
         facts = {"seconds": 1.0, "interrupted": interrupted}
-        kept = {"best": Best(np.zeros(4, int), score)}
+        kept = {"best": BestStateResult(np.zeros(4, int), score)}
         return Result((4,), 100, None, facts, kept=kept, method=rung.method)
 
-    ladder = Rung("tempered", hd.Tempered(), 100, 0, 4)
+    ladder = Stage("tempered", hd.Tempered(), 100, 0, 4)
 
     def run(rung):
         if isinstance(other, Exception):
             raise other
         return result(rung, other)
 
-    return better_of(result(FIRST, found), FIRST, ladder, run)
+    return keep_better_state(result(FIRST, found), FIRST, ladder, run)
 
 
 def test_the_better_of_two_searches():
@@ -397,7 +405,7 @@ def test_the_better_of_two_searches():
 
 
 def test_annealing_and_a_ladder_look_for_the_best_state(monkeypatch):
-    monkeypatch.setattr("herded.run.selection.method_choice.PATIENCE", 0.0)
+    monkeypatch.setattr("herded.run.selection.method_choice.DEFAULT_EXACT_SECONDS", 0.0)
     model = hd.ising_grid(np.random.default_rng(5).normal(size=(4, 4)), 0.8)
     result = hd.infer(model, sweeps=200, keep=[hd.BestState()])
     assert [step.name for step in result.climb] == ["annealing", "tempered"]

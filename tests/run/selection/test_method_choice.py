@@ -14,16 +14,16 @@ import herded as hd
 from herded.methods.exact.elimination_order import elimination_order
 from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
-from herded.run.memory.method_estimate import run_memory
+from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.selection.method_choice import (
     LinearFrom,
-    annealed,
-    bridged,
-    choose,
+    choose_method,
     exact_seconds,
     largest_blanket,
+    make_annealed_method,
+    make_log_z_ladder,
 )
-from herded.run.selection.plan import Request, plan_run
+from herded.run.selection.plan import Query, plan_run
 from tests.support.example_budget import examples
 from tests.support.fixtures import MODELS
 from tests.support.strategies import lattices, models
@@ -49,7 +49,7 @@ def dense():
 
 def test_exact_where_elimination_fits():
     for task in ("mar", "map", "pr"):
-        chosen = choose(GRID, task)
+        chosen = choose_method(GRID, task)
         assert chosen.name == "exact" and chosen.method == hd.Exact()
         assert "treewidth 5" in chosen.reason or "treewidth 6" in chosen.reason
 
@@ -65,39 +65,42 @@ def test_exact_where_elimination_fits():
 def test_without_elimination(task, name, kind):
     small = 8000.0
     for options in ({"max_memory": small}, {"why_sample": "it goes on"}, {"seconds": 1e-6}):
-        chosen = choose(GRID, task, seed=0, **options)
+        chosen = choose_method(GRID, task, seed=0, **options)
         if task == "mar" and "why_sample" not in options:  # too little for a herd
             assert chosen.name == "herded" and isinstance(chosen.method, hd.HerdedGibbs)
         else:
             assert chosen.name == name and isinstance(chosen.method, kind)
         assert is_annealed(chosen.method) == (task == "map")
         assert chosen.reason
-    assert "needs more than" in choose(GRID, task, max_memory=small).reason
-    assert "would take about" in choose(GRID, task, seconds=1e-6).reason
-    assert "goes on" in choose(GRID, task, why_sample="it goes on").reason
+    assert "needs more than" in choose_method(GRID, task, max_memory=small).reason
+    assert "would take about" in choose_method(GRID, task, seconds=1e-6).reason
+    assert "goes on" in choose_method(GRID, task, why_sample="it goes on").reason
 
 
 def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
     """An estimate without an interval is better than none."""
     model = dense()
     ladder, solver = (
-        run_memory(model, bridged(), chains=2),
-        run_memory(model, hd.BeliefPropagation()),
+        estimate_run_memory(model, make_log_z_ladder(), chains=2),
+        estimate_run_memory(model, hd.BeliefPropagation()),
     )
     between = (ladder + solver) / 2
     for options in ({}, {"seconds": 100.0, "why_sample": "a test"}):
-        chosen = choose(model, "pr", max_memory=between, **options)
+        chosen = choose_method(model, "pr", max_memory=between, **options)
         assert chosen.name == "bp" and chosen.method == hd.BeliefPropagation()
         assert "ladder of temperatures may need" in chosen.reason
-    little = choose(model, "pr", max_memory=solver / 2, why_sample="a test")
+    little = choose_method(model, "pr", max_memory=solver / 2, why_sample="a test")
     assert little.name == "tempered"
     begun = tmp_path / "run.npz"
-    hd.infer(GRID, bridged(), sweeps=2, checkpoint=begun)
-    asked = Request("pr", max_memory=between, checkpoint=begun, why_sample="a test")
+    hd.infer(GRID, make_log_z_ladder(), sweeps=2, checkpoint=begun)
+    asked = Query("pr", max_memory=between, checkpoint=begun, why_sample="a test")
     assert plan_run(model, "auto", asked).name == "tempered"  # it is not taken for another
-    fewer = run_memory(model, bridged(), chains=2)
-    assert choose(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name == "tempered"
-    assert choose(model, "pr", max_memory=fewer, chains=3, why_sample="a test").name == "bp"
+    fewer = estimate_run_memory(model, make_log_z_ladder(), chains=2)
+    assert (
+        choose_method(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name
+        == "tempered"
+    )
+    assert choose_method(model, "pr", max_memory=fewer, chains=3, why_sample="a test").name == "bp"
 
 
 def test_the_largest_blanket():
@@ -113,7 +116,10 @@ def test_what_recommend_says():
     """For marginals, with the burn-in that it has planned."""
     for leaves in (4, 12):
         model = star(leaves)
-        chosen, found = choose(model, why_sample="a test", seed=3), hd.recommend(model, seed=3)
+        chosen, found = (
+            choose_method(model, why_sample="a test", seed=3),
+            hd.recommend(model, seed=3),
+        )
         assert (chosen.method, chosen.burn_in) == (found.method, found.burn_in)
         assert chosen.reason.endswith(found.reason)
 
@@ -121,15 +127,15 @@ def test_what_recommend_says():
 def test_annealing_starts_hot_where_factors_are_strong():
     weak = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 0.1], [0.1, 0.0]])])
     strong = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 8.0], [-np.inf, 0.0]]), ((0,), [0.0, 4.0])])
-    assert annealed(weak).schedule == LinearFrom(1.0)
-    assert annealed(strong).schedule == LinearFrom(6.0)
-    assert annealed(hd.FactorGraph([2], [])).schedule == LinearFrom(1.0)
+    assert make_annealed_method(weak).schedule == LinearFrom(1.0)
+    assert make_annealed_method(strong).schedule == LinearFrom(6.0)
+    assert make_annealed_method(hd.FactorGraph([2], [])).schedule == LinearFrom(1.0)
     temperatures = [LinearFrom(6.0)(sweep, 4) for sweep in range(4)]
     assert temperatures == pytest.approx([6, 4, 2, 0]) and LinearFrom(6.0)(0, 1) == 0
-    assert isinstance(annealed(weak), hd.HerdedGibbs)
-    assert annealed(weak, herded=False) == hd.Gibbs(schedule=LinearFrom(1.0))
+    assert isinstance(make_annealed_method(weak), hd.HerdedGibbs)
+    assert make_annealed_method(weak, herded=False) == hd.Gibbs(schedule=LinearFrom(1.0))
     wide = hd.FactorGraph([255, 2], [((0, 1), np.zeros((255, 2)))])
-    assert annealed(wide, seed=5) == hd.Gibbs(seed=5, schedule=LinearFrom(1.0))
+    assert make_annealed_method(wide, seed=5) == hd.Gibbs(seed=5, schedule=LinearFrom(1.0))
 
 
 def test_the_best_state_that_a_hot_start_finds():
@@ -139,9 +145,15 @@ def test_the_best_state_that_a_hot_start_finds():
     model = hd.ising_grid(rng.normal(size=(8, 8)), couplings)
     best = hd.infer(model, hd.Exact()).best.log_score
     keep = [hd.BestState()]
-    hot = hd.infer(model, annealed(model), sweeps=2000, chains=4, keep=keep).best.log_score
+    hot = hd.infer(
+        model, make_annealed_method(model), sweeps=2000, chains=4, keep=keep
+    ).best.log_score
     cold = hd.infer(
-        model, replace(annealed(model), schedule="linear"), sweeps=2000, chains=4, keep=keep
+        model,
+        replace(make_annealed_method(model), schedule="linear"),
+        sweeps=2000,
+        chains=4,
+        keep=keep,
     ).best.log_score
     assert hot == pytest.approx(best) and cold < best - 1
 
@@ -156,11 +168,11 @@ def test_neither_free_memory_nor_patience_wanders(monkeypatch):
     """What is answered exactly is a matter of fixed numbers; only how it is cut is not."""
     wide = dense()
     for free in (2**31, 2**40):
-        monkeypatch.setattr("herded.system.memory_limits.available", lambda free=free: free)
-        chosen = choose(wide, "map")
+        monkeypatch.setattr("herded.system.memory_limits.free_memory_bytes", lambda free=free: free)
+        chosen = choose_method(wide, "map")
         assert chosen.name != "exact" and "elimination would take about" in chosen.reason
-        assert choose(hd.ising_grid(np.zeros((12, 12)), 0.2)).name == "exact"
-        long = choose(wide, "map", seconds=1e5)
+        assert choose_method(hd.ising_grid(np.zeros((12, 12)), 0.2)).name == "exact"
+        long = choose_method(wide, "map", seconds=1e5)
         assert long.name == "exact" and long.memory <= min(2**32, free / 2)
 
 
@@ -232,7 +244,7 @@ def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
     max_memory = 300e6
     first = first_of(name)
     try:
-        need = run_memory(first, method, chains=2, max_memory=max_memory)
+        need = estimate_run_memory(first, method, chains=2, max_memory=max_memory)
     except hd.MemoryLimitError:
         assert method == hd.Exact() and name in ("scattered", "picture", "potts")
         return
@@ -255,20 +267,20 @@ def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
 @pytest.mark.parametrize("name", MODELS)
 def test_memory_of_every_method_on_odd_models(name):
     for method in RUNS:
-        assert 2**20 <= run_memory(MODELS[name], method, chains=3) < 2**32
+        assert 2**20 <= estimate_run_memory(MODELS[name], method, chains=3) < 2**32
 
 
 def test_nothing_is_tabulated_under_a_schedule():
     """Contexts that will be met count, not all there are: a hub of 40 leaves has 2^40."""
     for weights in ("blanket", "lazy", "pooled"):
         method = hd.HerdedGibbs(weights, max_weights=2**12, schedule="linear")
-        assert run_memory(star(40), method, chains=2) < 2**25
+        assert estimate_run_memory(star(40), method, chains=2) < 2**25
     most = hd.HerdedGibbs(schedule="linear")
-    assert run_memory(GRID, most) < 2**24 < 2**27 < run_memory(star(40), most)
+    assert estimate_run_memory(GRID, most) < 2**24 < 2**27 < estimate_run_memory(star(40), most)
 
 
 def test_memory_counts_chains_and_refuses_what_cannot_be():
-    one, four = (run_memory(GRID, hd.HerdedGibbs(), chains=c) for c in (1, 4))
+    one, four = (estimate_run_memory(GRID, hd.HerdedGibbs(), chains=c) for c in (1, 4))
     assert one < four < 4 * one
     with pytest.raises(hd.MemoryLimitError, match="exact inference"):
-        run_memory(GRID, hd.Exact(), max_memory=1000)
+        estimate_run_memory(GRID, hd.Exact(), max_memory=1000)

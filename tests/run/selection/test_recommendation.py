@@ -5,8 +5,14 @@ import pytest
 
 import herded as hd
 from benchmarks.herds.herd_accuracy_goals import common_effect
-from herded.run.selection.pilot import MEMBERS, Pilot, fly, longest_time
-from herded.run.selection.recommendation import BYTES_PER_STATE, HERDS, LEAST_HERD, MOST_HERD, plan
+from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, longest_time, run_pilot
+from herded.run.selection.recommendation import (
+    BYTES_PER_STATE,
+    LEAST_HERD,
+    MOST_HERD,
+    RECOMMENDED_HERDS,
+    recommend_after_pilot,
+)
 
 WEAK = hd.ising_grid(np.random.default_rng(0).normal(0, 0.3, (6, 6)), 0.1)
 STRONG = hd.ising_grid(np.full((6, 6), 0.02), 0.7)
@@ -33,14 +39,14 @@ def test_times_of_what_never_changes():
 
 
 def test_slow_models_take_longer():
-    fast, slow = (fly(model, 400) for model in (WEAK, STRONG))
+    fast, slow = (run_pilot(model, 400) for model in (WEAK, STRONG))
     assert fast.is_sure and fast.time < 3 < 10 < slow.time
-    assert fast.updates == 400 * MEMBERS and fly(WEAK, 400).time == fast.time
+    assert fast.updates == 400 * PILOT_MEMBERS and run_pilot(WEAK, 400).time == fast.time
 
 
 def test_nothing_to_move():
     known = hd.FactorGraph([2, 1], []).given({0: 1})
-    assert fly(known, 100) == Pilot(1.0, 0, 0.0)
+    assert run_pilot(known, 100) == Pilot(1.0, 0, 0.0)
     found = hd.recommend(known)
     assert not found.doubt and "no variable is free" in found.reason
     result = hd.infer(known, found)
@@ -53,27 +59,30 @@ def test_nothing_to_move():
 @pytest.mark.parametrize("budget", [2_000, 40_000, 10**7])
 @pytest.mark.parametrize("time", [1.0, 20.0, 1000.0])
 def test_a_plan_keeps_to_its_budget(budget, time):
-    found = plan(WEAK, budget, Pilot(time, 10**6, 1.0), 3, None)
+    found = recommend_after_pilot(WEAK, budget, Pilot(time, 10**6, 1.0), 3, None)
     used = found.chains * found.method.herd * (found.sweeps + found.burn_in)
     assert 0.5 * budget < used <= budget and found.sweeps > 0
-    assert found.method.seed == 3 and found.chains == HERDS
+    assert found.method.seed == 3 and found.chains == RECOMMENDED_HERDS
     if found.method.herd > 1:
         assert LEAST_HERD <= found.method.herd <= MOST_HERD
         assert found.burn_in >= 2 * time  # every member pays its own
-        assert f"{HERDS} herds of {found.method.herd} members" in found.reason
+        assert f"{RECOMMENDED_HERDS} herds of {found.method.herd} members" in found.reason
     else:
         assert isinstance(found.method, hd.HerdedGibbs) and "too long for herds" in found.reason
     assert f"{time:.2g} sweeps" in found.reason and not found.doubt
 
 
 def test_slower_models_have_smaller_herds():
-    sizes = [plan(WEAK, 10**6, Pilot(t, 10**6, 1.0), 0, None).method.herd for t in (20, 200, 600)]
+    sizes = [
+        recommend_after_pilot(WEAK, 10**6, Pilot(t, 10**6, 1.0), 0, None).method.herd
+        for t in (20, 200, 600)
+    ]
     assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
 
 
 def test_a_pilot_that_is_not_sure():
     """It is told, also in the result."""
-    found = plan(WEAK, 10**5, Pilot(50.0, 60, 1.0), 0, None)
+    found = recommend_after_pilot(WEAK, 10**5, Pilot(50.0, 60, 1.0), 0, None)
     assert found.method.herd == 1 and "hardly moved on: 4 chains" in found.reason
     assert "a pilot of 60 sweeps" in found.doubt
     with pytest.warns(hd.HerdedWarning, match="may agree and be wrong"):
@@ -89,14 +98,17 @@ def test_starts_that_are_forgotten_slowly():
     """
     rings = ((0.001, 0.3), (0.94, 0.95))
     alarm = common_effect((0.01, 0.02), rings, ((0.05, 0.9), (0.01, 0.7)))
-    times = np.array([fly(alarm, 62, seed=seed).time for seed in range(100, 140)])
+    times = np.array([run_pilot(alarm, 62, seed=seed).time for seed in range(100, 140)])
     assert np.median(times) > 10 and (times < 4).mean() < 0.2
 
 
 def test_memory_for_fewer_members():
     """Herds are smaller where memory is short, and none where it is very short."""
-    room = 20 * BYTES_PER_STATE * HERDS * WEAK.n_variables
-    sizes = [plan(WEAK, 10**5, Pilot(1.0, 600, 1.0), 0, of) for of in (None, room, room // 2)]
+    room = 20 * BYTES_PER_STATE * RECOMMENDED_HERDS * WEAK.n_variables
+    sizes = [
+        recommend_after_pilot(WEAK, 10**5, Pilot(1.0, 600, 1.0), 0, of)
+        for of in (None, room, room // 2)
+    ]
     assert [found.method.herd for found in sizes[1:]] == [20, 1] and sizes[0].method.herd > 64
     assert "memory is short" in sizes[2].reason
 

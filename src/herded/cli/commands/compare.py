@@ -15,21 +15,30 @@ from herded.cli import model_input
 from herded.cli.commands.infer_arguments import WEIGHTS
 from herded.cli.reference_errors import Errors, Reference
 from herded.cli.remedies import in_options
-from herded.cli.terminal_output import columns, facts, safe, say
+from herded.cli.terminal_output import columns, format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
-from herded.methods.default_weights import SLACK, suited_weights
+from herded.methods.default_weights import SLACK, default_weights
 from herded.methods.exact.solver import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import method_named, method_names
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import ALONE
+from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Callback, Snapshot
 from herded.run.recording.recorders import Marginals
 from herded.system.atomic_files import write_bytes
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, png, subplots, svg
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    png,
+    subplots,
+    svg,
+    with_plot_style,
+)
 
 CLOSER = 1.15  # each look at the error comes this many times later than the one before
 FIRST_LOOK = 1e-3  # seconds
@@ -50,19 +59,22 @@ def compare(options: argparse.Namespace) -> int:
     if not 0 < options.seconds < math.inf:
         raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
     folder = _folder(options.out)
-    model = model_input.read(options)
-    with interrupted_together():
+    model = model_input.read_model_and_evidence(options)
+    with stop_all_runs_on_interrupt():
         methods = {name: _method(name, model, options) for name in names}
         reference, source = _reference(options, model)
-        say(*facts([("model", model_input.describe(options, model)), ("reference", source)]), "")
+        print_lines(
+            *format_facts([("model", model_input.describe(options, model)), ("reference", source)]),
+            "",
+        )
         curves, problems, cautions = {}, {}, []
         for name, method in methods.items():
             try:
                 curves[name], warned = _curve(model, method, reference, options)
                 cautions += [
-                    ("warning", f"{name}: {safe(text, len(text))}")
+                    ("warning", f"{name}: {printable(text, len(text))}")
                     for text in warned
-                    if text is not ALONE  # the error is measured
+                    if text is not SINGLE_CHAIN  # the error is measured
                 ]
             except HerdedError as error:
                 problems[name] = error
@@ -70,10 +82,12 @@ def compare(options: argparse.Namespace) -> int:
             ("cannot run", f"{name}: {in_options(error, options)}")
             for name, error in problems.items()
         ]
-        say(*_table(curves, options.seconds), *facts(refused), *facts(cautions))
+        print_lines(
+            *_table(curves, options.seconds), *format_facts(refused), *format_facts(cautions)
+        )
         if folder is not None and curves:
             _write(folder, curves)
-            say(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
+            print_lines(f"wrote errors.csv, errors.svg and errors.png into {options.out}")
     if not curves:
         raise next(iter(problems.values()))
     return 0
@@ -93,7 +107,7 @@ def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
         slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
-        suited = suited_weights(model, seed=options.seed, max_memory=options.max_memory)
+        suited = default_weights(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
     return method_named(name, seed=options.seed)
 
@@ -209,13 +223,13 @@ def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
     write_bytes(folder / "errors.png", [png])
 
 
-COLOURS = {"gibbs": GIBBS, "herded": HERDED, "shared": SHARED}
-SPARE = (*OTHERS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
+COLOURS = {"gibbs": GIBBS_COLOUR, "herded": HERDED_COLOUR, "shared": SHARED_COLOUR}
+SPARE = (*OTHER_COLOURS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
 
 Line = tuple[Sequence[float], Sequence[float]]
 
 
-@in_style
+@with_plot_style
 def figures(lines: dict[str, Line]) -> tuple[str, bytes]:
     """The curves (seconds, errors) by name, as SVG and as PNG."""
     figure, axes = subplots(1, 1, width=6.4, height=4.0)

@@ -15,19 +15,19 @@ import numpy as np
 
 from herded.cli import executor_options, model_input, output_files
 from herded.cli.reference_errors import Reference
-from herded.cli.report import Answered, answered
+from herded.cli.report import InferReport, build_report
 from herded.cli.run_setup import Setup, set_up
-from herded.cli.terminal_output import count, facts, safe, say
+from herded.cli.terminal_output import count_text, format_facts, print_lines, printable
 from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.models.protocol import Model
-from herded.run.checkpoints.checkpoint_header import Begun
-from herded.run.interrupts import interrupted_afterwards, interruptible
+from herded.run.checkpoints.checkpoint_header import CheckpointHeader
+from herded.run.interrupts import defer_interrupt, stop_event_on_interrupt
 from herded.run.progress import Callback, Snapshot
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.result import Result
-from herded.run.selection.plan import infer_planned
+from herded.run.selection.plan import execute_plan
 from herded.system import atomic_files
-from herded.system.memory_limits import readable
+from herded.system.memory_limits import size_text
 
 EVERY = 0.5  # seconds between two looks at how good the answer is: they cost time too
 
@@ -40,26 +40,26 @@ def infer(options: argparse.Namespace) -> int:
     if options.out is not None:
         output_files.check_ending(options.out, options.task)
         atomic_files.check_writable(options.out, FileError, "--out")
-    model = model_input.read(options)
+    model = model_input.read_model_and_evidence(options)
     reference = Reference.read(options, model) if options.reference is not None else None
-    with interrupted_afterwards():
+    with defer_interrupt():
         setup = set_up(model, options)
     if not options.json:
-        say(*facts(_heading(options, model, setup)))
+        print_lines(*format_facts(_heading(options, model, setup)))
     with _warnings_shown() as shown, _engine(setup, options) as executor:
         result = run_setup(model, setup, options, watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
-    found = answered(model, setup.after(result), options, result, reference, shown)
+    found = build_report(model, setup.after(result), options, result, reference, shown)
     problem = _write(options, model, found)
-    say(found.as_json() if options.json else found.as_text())
+    print_lines(found.as_json() if options.json else found.as_text())
     if options.json:  # where a person may not look
         for text in found.warnings[len(shown) :]:
             _warn(text)
     if problem is not None:
         raise problem
     if options.out and not options.json:
-        say(f"wrote {options.out}")
+        print_lines(f"wrote {options.out}")
     if found.interrupted:
         raise KeyboardInterrupt(_so_far(options, setup, result, shown))
     if result.provenance.get("saved") is False:
@@ -97,14 +97,16 @@ def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterato
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
     if setup.begun is not None:
-        yield "resumed", f"{safe(options.checkpoint, 200)}: {_described(setup.begun)}"
-    if setup.samples and (where := executor_options.described(options.engine, options.workers)):
+        yield "resumed", f"{printable(options.checkpoint, 200)}: {_described(setup.begun)}"
+    if setup.samples and (
+        where := executor_options.describe_executor(options.engine, options.workers)
+    ):
         yield "engine", where
-    yield "memory", f"at most {readable(setup.memory)} beyond the model"
+    yield "memory", f"at most {size_text(setup.memory)} beyond the model"
 
 
-def _described(begun: Begun) -> str:
-    return f"{count(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
+def _described(begun: CheckpointHeader) -> str:
+    return f"{count_text(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
 
 
 @contextlib.contextmanager
@@ -123,7 +125,7 @@ def _warnings_shown() -> Iterator[list[str]]:
 
 
 def _warn(text: str) -> None:
-    print(f"herded: warning: {safe(text, len(text))}", file=sys.stderr)
+    print(f"herded: warning: {printable(text, len(text))}", file=sys.stderr)
 
 
 def _engine(setup: Setup, options: argparse.Namespace) -> AbstractContextManager[Any]:
@@ -143,7 +145,7 @@ def run_setup(
     """Do what was set up."""
     keep: dict[str, Any] = {"map": [BestState()], "pr": []}
     if setup.choice.name == "exact":
-        return infer_planned(
+        return execute_plan(
             model,
             setup.choice,
             keep=keep.get(options.task),
@@ -153,7 +155,7 @@ def run_setup(
             callback=callback,
         )
     asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
-    with interruptible():  # also while it is compiled
+    with stop_event_on_interrupt():  # also while it is compiled
         if setup.samples:
             asked |= {
                 "keep": [BestState()] if options.task == "map" else None,
@@ -163,15 +165,15 @@ def run_setup(
                 "threads": options.threads,
                 "executor": executor,
             }
-        return infer_planned(model, setup.choice, setup.seconds, **asked)
+        return execute_plan(model, setup.choice, setup.seconds, **asked)
 
 
-def _write(options: argparse.Namespace, model: Model, found: Answered) -> HerdedError | None:
+def _write(options: argparse.Namespace, model: Model, found: InferReport) -> HerdedError | None:
     """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
     if options.out is None:
         return None
     try:
-        output_files.write(options.out, options.task, model, found)
+        output_files.write_output(options.out, options.task, model, found)
     except HerdedError as error:
         return error
     return None

@@ -9,10 +9,17 @@ from typing import Any, cast
 
 from herded.cli import model_input
 from herded.cli.commands.infer_arguments import WEIGHTS
-from herded.cli.terminal_output import PASSED, after_info, columns, facts, finite, say
+from herded.cli.terminal_output import (
+    PASSED,
+    after_info,
+    columns,
+    finite,
+    format_facts,
+    print_lines,
+)
 from herded.errors import HerdedError, InfeasibleError, MemoryLimitError
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.visit_order import components
+from herded.layouts.visit_order import connected_components
 from herded.methods.exact.elimination_order import EliminationOrder, elimination_order
 from herded.methods.exact.elimination_plan import EliminationPlan
 from herded.methods.exact.solver import Exact
@@ -21,11 +28,11 @@ from herded.methods.protocol import Method
 from herded.methods.registry import method_named
 from herded.models import summary
 from herded.models.constraints.start_states import check_support, start_state
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
-from herded.run.interrupts import interrupted_afterwards
-from herded.run.memory.method_estimate import run_memory
-from herded.run.selection.method_choice import choose, exact_seconds, largest_blanket
+from herded.run.interrupts import defer_interrupt
+from herded.run.memory.method_estimate import estimate_run_memory
+from herded.run.selection.method_choice import choose_method, exact_seconds, largest_blanket
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
@@ -45,16 +52,16 @@ class Verdict:
 
 def info(options: argparse.Namespace) -> int:
     """Read, look, print."""
-    model = model_input.read(options)
-    with interrupted_afterwards():
+    model = model_input.read_model_and_evidence(options)
+    with defer_interrupt():
         order = _order(model)
         plan = _plan(model, order, math.inf)
         facts_of_it = _features(model)
-        limit = memory_limits.limit(options.max_memory)
+        limit = memory_limits.memory_limit(options.max_memory)
         verdicts = list(_verdicts(model, _plan(model, order, limit), limit))
         name, reason = _auto(model, options.max_memory)
     if options.json:
-        say(
+        print_lines(
             json.dumps(
                 {
                     "model": options.model,
@@ -73,11 +80,11 @@ def info(options: argparse.Namespace) -> int:
             )
         )
         return 0
-    say(*facts(_lines(options, model, facts_of_it, plan)), "")
-    say(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
-    say(*facts([("auto", f"{name}: {reason}" if name else reason)]))
+    print_lines(*format_facts(_lines(options, model, facts_of_it, plan)), "")
+    print_lines(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
+    print_lines(*format_facts([("auto", f"{name}: {reason}" if name else reason)]))
     if name and not options.model.startswith(PASSED):
-        say(*facts([("next", after_info(options))]))
+        print_lines(*format_facts([("next", after_info(options))]))
     return 0
 
 
@@ -87,14 +94,14 @@ def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
         check_support(model)
     except InfeasibleError as error:
         return None, str(error)
-    chosen = choose(model, max_memory=max_memory)
+    chosen = choose_method(model, max_memory=max_memory)
     return chosen.name, chosen.reason
 
 
 def _features(model: Model) -> dict[str, Any]:
     """Plain numbers that describe a model."""
-    graph = as_graph(model)
-    parts = components(compile_factors(graph), graph.evidence < 0)
+    graph = to_factor_graph(model)
+    parts = connected_components(compile_factors(graph), graph.evidence < 0)
     return {
         **summary.features(graph),
         "largest_blanket": largest_blanket(model),
@@ -136,7 +143,7 @@ def _lines(
         yield (
             "treewidth",
             f"{plan.treewidth} in the order that was found; elimination takes "
-            f"{memory_limits.readable(plan.memory)} and about {exact_seconds(plan):.2g} s",
+            f"{memory_limits.size_text(plan.memory)} and about {exact_seconds(plan):.2g} s",
         )
 
 
@@ -162,7 +169,7 @@ def _verdicts(model: Model, plan: EliminationPlan | None, limit: float) -> Itera
 def _exact(plan: EliminationPlan | None, limit: float) -> Verdict:
     if plan is None:
         return Verdict(
-            "exact", False, None, f"more than {memory_limits.readable(limit)}, however it is cut"
+            "exact", False, None, f"more than {memory_limits.size_text(limit)}, however it is cut"
         )
     cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
     return Verdict("exact", True, plan.memory, f"{cut}about {exact_seconds(plan):.2g} s")
@@ -184,14 +191,14 @@ def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> floa
 
 def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
     try:
-        need = run_memory(model, method, max_memory=limit)
+        need = estimate_run_memory(model, method, max_memory=limit)
     except HerdedError as error:
         return Verdict(name, False, None, str(error))
     if need > limit:
-        return Verdict(name, False, need, f"more than {memory_limits.readable(limit)}")
+        return Verdict(name, False, need, f"more than {memory_limits.size_text(limit)}")
     return Verdict(name, True, need, remark)
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
-    size = memory_limits.readable(verdict.memory) if verdict.memory is not None else ""
+    size = memory_limits.size_text(verdict.memory) if verdict.memory is not None else ""
     return verdict.method, "yes" if verdict.can_run else "no", size, verdict.reason

@@ -4,10 +4,10 @@ import argparse
 import webbrowser
 from pathlib import Path
 
-from herded.cli.terminal_output import say
+from herded.cli.terminal_output import print_lines
 from herded.errors import FileError
 from herded.live.static_files import write_page
-from herded.run.interrupts import interrupted_afterwards
+from herded.run.interrupts import defer_interrupt
 
 
 def live(options: argparse.Namespace) -> int:
@@ -16,7 +16,7 @@ def live(options: argparse.Namespace) -> int:
         return _check(options)
     if options.out is not None:
         count = write_page(Path(options.out))
-        say(
+        print_lines(
             f"{options.out} written, {count} files: put it on any web server, or try "
             f"python -m http.server --directory {options.out}"
         )
@@ -25,15 +25,15 @@ def live(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    with interrupted_afterwards():
+    with defer_interrupt():
         from herded.live.scene_links import read_link
         from herded.live.scenes import digest_of, scene_of
-    say(digest_of(scene_of(read_link(options.check), options.model)))
+    print_lines(digest_of(scene_of(read_link(options.check), options.model)))
     return 0
 
 
 def _serve(options: argparse.Namespace) -> int:
-    with interrupted_afterwards():
+    with defer_interrupt():
         from herded.live.server import HOST, LiveServer
     try:
         server = LiveServer(options.port)
@@ -44,7 +44,7 @@ def _serve(options: argparse.Namespace) -> int:
         ) from error
     try:
         with server:
-            say(server.link, "Ctrl-C ends it")
+            print_lines(server.link, "Ctrl-C ends it")
             if not options.no_browser:
                 webbrowser.open(server.link)
             server.serve_forever()

@@ -15,11 +15,11 @@ from herded.cli import executor_options, model_input
 from herded.cli.commands.infer import run_setup
 from herded.cli.remedies import in_options
 from herded.cli.run_setup import set_up
-from herded.cli.terminal_output import facts, safe, say
+from herded.cli.terminal_output import format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
-from herded.run.distributed.worker_pool import Workers
-from herded.run.interrupts import interrupted_together
+from herded.run.distributed.worker_pool import WorkerPool
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Progress
 from herded.system import memory_limits
 
@@ -38,31 +38,31 @@ class Answer(NamedTuple):
 def many(options: argparse.Namespace) -> int:
     """Read, run and write every model; a model that fails is reported, and the others continue."""
     targets = _targets(options)
-    executor_options.check(options.engine, options.workers)
+    executor_options.check_executor_options(options.engine, options.workers)
     workers = options.workers or os.cpu_count() or 1
     job_options = copy.copy(options)
     job_options.engine = job_options.workers = None  # a worker does its jobs in its own process
     if options.max_memory is None:
         job_options.max_memory = memory_limits.default_limit() / (1 if options.engine else workers)
-    where = executor_options.described(
+    where = executor_options.describe_executor(
         options.engine, options.workers if options.engine else workers
     )
-    say(*facts([("models", f"{len(targets):,} on {where}")]))
+    print_lines(*format_facts([("models", f"{len(targets):,} on {where}")]))
     failed: list[type[HerdedError]] = []
     bar = Progress(None, len(targets), "many", "models")
     with (
-        interrupted_together(),
+        stop_all_runs_on_interrupt(),
         executor_options.executor_of(
             options.engine, options.workers if options.engine else workers
         ) as pool,
-        Workers(pool) as crew,
+        WorkerPool(pool) as crew,
         closing(bar),
     ):
         jobs = ((path, job_options) for path in targets)
         for done, ((path, _), found) in enumerate(crew.completed(answer_file, jobs), 1):
             failed += [type(found)] if isinstance(found, HerdedError) else []
             for line in _tell(path, targets[path], found, options):
-                say(line)
+                print_lines(line)
             bar.update(done)
     if failed:
         alike = len(set(failed)) == 1  # then it ends as it would for one of them
@@ -98,7 +98,7 @@ def _tell(
     path: str, target: Path, found: Answer | HerdedError, options: argparse.Namespace
 ) -> Iterator[str]:
     """Write an answer and say so, or say why there is none."""
-    name = safe(path, 200)
+    name = printable(path, 200)
     if isinstance(found, HerdedError):
         yield f"{name}: {in_options(found, options)}"
         return
@@ -106,7 +106,7 @@ def _tell(
     length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""
     yield f"{name}: {found.method}, {length}{found.seconds:.2f} s, wrote {target}"
     for sentence in found.warnings:
-        yield f"{name}: warning: {safe(sentence, len(sentence))}"
+        yield f"{name}: warning: {printable(sentence, len(sentence))}"
 
 
 def answer_file(path: str, options: argparse.Namespace) -> Answer | HerdedError:
@@ -114,7 +114,7 @@ def answer_file(path: str, options: argparse.Namespace) -> Answer | HerdedError:
     asked = copy.copy(options)
     asked.model = path
     try:
-        model = model_input.read(asked)
+        model = model_input.read_model_and_evidence(asked)
         setup = set_up(model, asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)  # the result has them

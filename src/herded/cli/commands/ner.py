@@ -19,9 +19,9 @@ from herded.ner.recogniser import Recogniser, load
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import CLASSES
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 
-ENOUGH = 5  # documents for an interval
+MIN_DOCUMENTS = 5  # documents for an interval
 MANY = 100  # sentences for one where documents are too few
 TRAINING = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")
 
@@ -57,7 +57,8 @@ def _tagged(
     recogniser: Recogniser, texts: Iterable[str], decoding: dict[str, Any]
 ) -> Iterator[rendering.Block]:
     for text in texts:
-        with interrupted_together():  # a sampler alone would end its sweeps, and the rest go on
+        # a sampler alone would end its sweeps, and the rest go on
+        with stop_all_runs_on_interrupt():
             entities = recogniser.tag(text, **decoding)
         yield text, entities
 
@@ -106,7 +107,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval | None]:
     """What was drawn again, and the interval of F1: documents, or sentences if these are few."""
-    if len(truth) >= ENOUGH:
+    if len(truth) >= MIN_DOCUMENTS:
         return "documents", bootstrap(truth, guess)
     apart = [[labels] for document in truth for labels in document]
     if len(apart) < MANY:
@@ -143,7 +144,7 @@ def _timed(
     """Labels by document and sentence, and the seconds of CPU time they took."""
     list(recogniser.tag_documents(documents[:1], **decoding))  # compiling is not counted
     began = time.process_time()
-    with interrupted_together():
+    with stop_all_runs_on_interrupt():
         labels = list(recogniser.tag_documents(documents, **decoding))
     return labels, max(time.process_time() - began, 1e-9)
 
@@ -215,10 +216,10 @@ def _story(facts: dict[str, Any]) -> str:
 
 def compare(options: argparse.Namespace) -> None:
     """Compare the decoders, as the paper does."""
-    from herded.cli.commands.paper import Teller, size_of
+    from herded.cli.commands.paper import StatusLine, size_of
     from herded.paper.ner import ner_section as experiment
 
     size = size_of(options)
-    with Teller() as tell, interrupted_together():
+    with StatusLine() as tell, stop_all_runs_on_interrupt():
         page = experiment.compare(options.corpus, options.out, size, tell, options.command_line)
     print(f"wrote {page}")

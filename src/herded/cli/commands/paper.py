@@ -9,7 +9,7 @@ from typing import Any
 
 from herded.errors import MethodError
 from herded.paper.report import prepare, write
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 
 PARTS = {
     "herding": "herded.paper.dynamics",
@@ -29,7 +29,7 @@ def paper(options: argparse.Namespace) -> int:
     prepare(Path(options.out))
     began = time.perf_counter()
     sections = []
-    with Teller() as tell, interrupted_together():
+    with StatusLine() as tell, stop_all_runs_on_interrupt():
         for name in names:
             start = time.perf_counter()
             extra = (options.corpus,) if name == "ner" else ()
@@ -49,7 +49,7 @@ def size_of(options: argparse.Namespace) -> str:
     return "quick" if options.quick else "full" if options.full else "default"
 
 
-class Teller:
+class StatusLine:
     """Says what is being done: a spinner on a terminal, nothing in a pipe."""
 
     def __enter__(self) -> Any:

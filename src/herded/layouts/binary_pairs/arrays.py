@@ -7,8 +7,8 @@ not depend on how a loop is cut or vectorised. p is read off a table of the sigm
 and interpolated, which costs less than 2^-24; the rounding of each factor costs less than 2^-26.
 
 A neighbour and its coupling are one word of 64 bits, a link: it is loads that a visit waits for.
-A variable's first NEAR links lie in a row of one cache line, filled up with idle ones: a loop
-without a test runs over them twice as fast as one whose end the processor must guess.
+A variable's first MAX_NEAR_NEIGHBOURS links lie in a row of one cache line, filled up with idle
+ones: a loop without a test runs over them twice as fast as one whose end the processor must guess.
 """
 
 from functools import cache
@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.general.table_arrays import NEAR
+from herded.layouts.general.table_arrays import MAX_NEAR_NEIGHBOURS
 from herded.layouts.visit_order import ScanArrays
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import aligned, lock
+from herded.system.aligned_arrays import aligned, make_read_only
 from herded.system.compilation.jit import jit
 
 FIELD_BITS, STEP_BITS = 24, 9
@@ -39,8 +39,9 @@ class FieldArrays(NamedTuple):
     """
 
     alone: np.ndarray  # (N,) the field where all neighbours are 0
-    near: np.ndarray  # (N * NEAR,) links, to itself by 0 where there are fewer neighbours
-    far_start: np.ndarray  # (N,) where its links beyond the first NEAR start
+    # (N * MAX_NEAR_NEIGHBOURS,) links, to itself by 0 where there are fewer neighbours
+    near: np.ndarray
+    far_start: np.ndarray  # (N,) where its links beyond the first MAX_NEAR_NEIGHBOURS start
     far: np.ndarray  # links, a 0 behind the last of each variable
     sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
     batch_start: np.ndarray  # where in the scan batches begin, and the last one ends
@@ -58,10 +59,10 @@ class Couplings(NamedTuple):
     @property
     def bytes(self) -> float:
         """Memory of `FieldArrays`, and of the fields while they are kept."""
-        return 8.0 * (NEAR + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
+        return 8.0 * (MAX_NEAR_NEIGHBOURS + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
 
 
-def field_couplings(graph: FactorGraph) -> tuple[Couplings | None, str]:
+def find_couplings(graph: FactorGraph) -> tuple[Couplings | None, str]:
     """A model's couplings, or why it cannot be written with them."""
     free = graph.evidence < 0
     if not (graph.cardinalities[free] == 2).all():
@@ -109,22 +110,25 @@ def _fixed(log_potential: np.ndarray) -> np.ndarray:
 
 
 def compile_field(c: Couplings, scan: ScanArrays) -> FieldArrays:
-    """Lay the couplings out: the first NEAR of each variable in rows, the others behind."""
+    """Lay the couplings out: the first MAX_NEAR_NEIGHBOURS of each variable in rows, the others
+    behind.
+    """
     n = len(c.alone)
     links = (c.coupling << LINK_BITS) | c.second
     start = np.searchsorted(c.first, np.arange(n + 1))
     rank = np.arange(len(c.first)) - start[c.first]
-    is_near = rank < NEAR
-    near = aligned((n * NEAR,), np.int64)
-    near[:] = np.repeat(np.arange(n), NEAR)
-    near[c.first[is_near] * NEAR + rank[is_near]] = links[is_near]
-    ends = np.cumsum(np.maximum(np.diff(start) - NEAR, 0) + 1)  # with a 0 behind each
+    is_near = rank < MAX_NEAR_NEIGHBOURS
+    near = aligned((n * MAX_NEAR_NEIGHBOURS,), np.int64)
+    near[:] = np.repeat(np.arange(n), MAX_NEAR_NEIGHBOURS)
+    near[c.first[is_near] * MAX_NEAR_NEIGHBOURS + rank[is_near]] = links[is_near]
+    # with a 0 behind each
+    ends = np.cumsum(np.maximum(np.diff(start) - MAX_NEAR_NEIGHBOURS, 0) + 1)
     far_start = np.concatenate([[0], ends])[:n]
-    place = far_start[c.first[~is_near]] + rank[~is_near] - NEAR
+    place = far_start[c.first[~is_near]] + rank[~is_near] - MAX_NEAR_NEIGHBOURS
     far = np.zeros(n + len(place), np.int64)
     far[place] = links[~is_near]
     batches = find_batches(scan.order, scan.segment_start, start, c.second)
-    return lock(FieldArrays(c.alone, near, far_start, far, sigmoid_table(), *batches))
+    return make_read_only(FieldArrays(c.alone, near, far_start, far, sigmoid_table(), *batches))
 
 
 @jit
@@ -177,7 +181,7 @@ def coupling_of(link):
 @jit
 def near_row(i):
     """Where the near links of variable `i` start."""
-    return np.uint64(i) * np.uint64(NEAR)
+    return np.uint64(i) * np.uint64(MAX_NEAR_NEIGHBOURS)
 
 
 @jit
@@ -189,7 +193,7 @@ def field_of(alone, near, far_start, far, i, x):
     """
     field = alone[i]
     row = near_row(i)
-    for e in range(NEAR):
+    for e in range(MAX_NEAR_NEIGHBOURS):
         link = near[row + np.uint64(e)]
         field += coupling_of(link) * np.int64(x[neighbour_of(link)])
     e = np.uint64(far_start[i])

@@ -7,20 +7,20 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, field_couplings, sigmoid_table
-from herded.layouts.binary_pairs.dense_herd_sweeps import AT_ONCE, dense_herd
+from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, find_couplings, sigmoid_table
+from herded.layouts.binary_pairs.dense_herd_sweeps import NEIGHBOURS_PER_PASS, dense_herd
 from herded.layouts.binary_pairs.herd_arrays import finest
 from herded.layouts.general.site_herd import SiteHerdLayout
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import memory_limits
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 
-MOST = 2**31 - 1  # a field
+MAX_32_BIT_FIELD = 2**31 - 1  # a field
 COARSE = 22  # bits behind the point of a field, at least if it is rounded
 
 
 class DenseHerdArrays(NamedTuple):
-    """Links by variable, filled up to a multiple of AT_ONCE by couplings of 0."""
+    """Links by variable, filled up to a multiple of NEIGHBOURS_PER_PASS by couplings of 0."""
 
     link_start: np.ndarray  # (N + 1,)
     neighbour: np.ndarray  # uint32
@@ -39,17 +39,17 @@ class DenseHerdLayout(SiteHerdLayout):
     cools: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Any scan, where the model is made of couplings."""
-        couplings, reason = field_couplings(task.graph)
+        couplings, reason = find_couplings(task.graph)
         if couplings is None:
             return reason
-        bits = finest(couplings, FIELD_BITS, MOST, COARSE)
+        bits = finest(couplings, FIELD_BITS, MAX_32_BIT_FIELD, COARSE)
         if bits is None:
             return "its fields are too wide for 32 bits"
-        need = 8.0 * len(couplings.first) + 20.0 * AT_ONCE * len(task.free) + 2.0**17
+        need = 8.0 * len(couplings.first) + 20.0 * NEIGHBOURS_PER_PASS * len(task.free) + 2.0**17
         need += 4.0 * len(task.free) * (task.draw.members + 32)  # masks, while sweeps run
-        if not forced and not memory_limits.fits(need, task.max_memory):
+        if not forced and not memory_limits.fits_in_memory(need, task.max_memory):
             return "its links would be large"
         return cls.of(task, need, lambda: compile_dense(couplings, bits))
 
@@ -64,7 +64,7 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     """Lay the couplings out by variable."""
     n = len(c.alone)
     degree = np.bincount(c.first, minlength=n)
-    link_start = starts(-(-degree // AT_ONCE) * AT_ONCE)
+    link_start = start_offsets(-(-degree // NEIGHBOURS_PER_PASS) * NEIGHBOURS_PER_PASS)
     at = link_start[c.first] + np.arange(len(c.first)) - np.searchsorted(c.first, c.first)
     neighbour, coupling = np.zeros(link_start[-1], np.uint32), np.zeros(link_start[-1], np.int32)
     neighbour[at], coupling[at] = c.second, rounded(c.coupling, bits)
@@ -77,7 +77,7 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     found = DenseHerdArrays(
         link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()
     )
-    return lock(found)
+    return make_read_only(found)
 
 
 def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:

@@ -12,17 +12,23 @@ are no neighbours of themselves, so nothing has changed.
 
 import numpy as np
 
-from herded.draws.systematic import GO_ON, draw_all, fresh_phase, order_rows, second_phase
+from herded.draws.systematic import (
+    NO_SECOND_PHASE,
+    draw_members,
+    fresh_phase,
+    order_offsets,
+    second_phase,
+)
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
 from herded.layouts.binary_pairs.herd_arrays import multiplier
-from herded.layouts.chain_arrays import shuffle
-from herded.layouts.general.site_herd_sweeps import count_ones, keep
+from herded.layouts.chain_arrays import shuffle_visits
+from herded.layouts.general.site_herd_sweeps import count_ones, write_sample
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 CHUNK = 32  # members whose fields are summed side by side: four words of eight masks
-AT_ONCE = 8  # neighbours in one pass over them
+NEIGHBOURS_PER_PASS = 8  # neighbours in one pass over them
 I1, I4, U4, Z = np.int8, np.int32, np.uint32, np.uint64
 _1, _2, _3, _4, _5, _6, _7 = Z(1), Z(2), Z(3), Z(4), Z(5), Z(6), Z(7)
 _CHUNK, _WORDS = Z(CHUNK), Z(CHUNK // 8)
@@ -51,23 +57,23 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
             clock = Z(run.sweep + s) * variables_of
             factor, shift = multiplier(betas[s] * a.scale[0], 31)
             if scan.policy[0] == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + Z(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + Z(variables[0]))
             for o in range(len(order)):
                 i = Z(order[o])
                 e, count = Z(link_start[i]), Z(link_start[i + _1] - link_start[i])
                 if list_of[i] != gathered:
                     gathered = list_of[i]
-                    gather(words, chunks, neighbour, e, count, near_words, most)
+                    gather_neighbour_masks(words, chunks, neighbour, e, count, near_words, most)
                 for c in range(chunks):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
                 look_up(field, p, n, factor, shift, sigmoid)
                 if len(phases):
-                    phi, second = phases[i], GO_ON
+                    phi, second = phases[i], NO_SECOND_PHASE
                 else:
                     phi = fresh_phase(run.key, clock + i)
                     second = second_phase(run.key, clock + i)
-                r, q = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                end, carries, total = draw_all(p, phi, second, flat, r, q, x, i * n, n)
+                r, q = order_offsets(random_bits(run.phase_key, clock + i), rows_of_orders, n)
+                end, carries, total = draw_members(p, phi, second, flat, r, q, x, i * n, n)
                 set_masks(masks, i * room, x, i * n, n)
                 if len(phases):
                     phases[i] = end
@@ -76,7 +82,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
-                    keep(block, s, i, x, n)
+                    write_sample(block, s, i, x, n)
 
 
 @jit
@@ -87,7 +93,7 @@ def set_masks(masks, at, x, start, n):
 
 
 @jit
-def gather(words, chunks, neighbour, e, count, near, most):
+def gather_neighbour_masks(words, chunks, neighbour, e, count, near, most):
     """The masks of neighbours, chunk by chunk, in words of eight."""
     for c in range(chunks):
         for link in range(count):
@@ -104,7 +110,7 @@ def sum_fields(field, at, alone, near, start, coupling, e, count):
     """Fields of a chunk of members of one variable, over eight neighbours at a time."""
     for k in range(_CHUNK):
         field[at + k] = alone
-    for link in range(Z(0), count, Z(AT_ONCE)):
+    for link in range(Z(0), count, Z(NEIGHBOURS_PER_PASS)):
         c, o = e + link, start + link * _CHUNK
         c0, c1, c2, c3 = coupling[c], coupling[c + _1], coupling[c + _2], coupling[c + _3]
         c4, c5, c6, c7 = coupling[c + _4], coupling[c + _5], coupling[c + _6], coupling[c + _7]

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from herded.draws.protocol import Step
-from herded.draws.systematic import TogetherDraw, orders
-from herded.layouts.binary_pairs.arrays import field_couplings
+from herded.draws.protocol import SweepParameters
+from herded.draws.systematic import SystematicDraw, member_orders
+from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     COARSE,
     COOLED,
     FINEST,
     LANES,
     LARGEST_ERROR,
-    MOST,
+    MAX_16_BIT_FIELD,
     WORD,
     compile_lanes,
     find_lanes,
@@ -30,17 +30,18 @@ from herded.layouts.binary_pairs.herd_arrays import (
 )
 from herded.layouts.binary_pairs.herd_sweeps import field_herd_sweeps
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.packing.member_bits import ALL, BitPlaces, spread
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.packing.member_bits import ALL_BITS, BitPlaces, unpack_states
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system import memory_limits
-from herded.system.numerics.counter_rng import draws
-from herded.system.threads import run_jobs, shares, workers
+from herded.system.numerics.counter_rng import random_bits_array
+from herded.system.threads import count_threads, run_jobs, shares
 
 BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
 VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
 IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
-FEW = LANES // IDLE  # variables that leave even a single block too empty, however they are coupled
+# variables that leave even a single block too empty, however they are coupled
+MAX_UNFILLED_VARIABLES = LANES // IDLE
 WAIT = 8  # times the work that is worth a thread elsewhere: all wait after every colour
 NO_PHASES = np.zeros(0, np.uint16)
 Range = tuple[int, int]  # [from, to)
@@ -68,16 +69,16 @@ class FieldHerdLayout(HerdLayout):
     cools: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Any scan that does not name an order, where blocks of one colour are well filled."""
         if not (isinstance(task.scan, str) and task.scan in BY_COLOUR):
             return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
-        if not forced and 0 < task.free.sum() <= FEW:
+        if not forced and 0 < task.free.sum() <= MAX_UNFILLED_VARIABLES:
             return "its colours have too few variables each"
-        couplings, reason = field_couplings(task.graph)
+        couplings, reason = find_couplings(task.graph)
         if couplings is None:
             return reason
-        bits = finest(couplings, FINEST, MOST, COARSE)
+        bits = finest(couplings, FINEST, MAX_16_BIT_FIELD, COARSE)
         if bits is None:
             return "its fields are too wide for 16 bits"
         error = law_error(couplings, bits)
@@ -87,11 +88,11 @@ class FieldHerdLayout(HerdLayout):
         work = len(couplings.first) + VISIT * int(task.free.sum())
         if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
             return "its colours have too few variables each"
-        draw = cast(TogetherDraw, task.draw)
+        draw = cast(SystematicDraw, task.draw)
         words = -(-draw.members // WORD)
         chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
         need = chain + lanes.bytes + 2.0 * len(task.free) * draw.members  # and starts to pack
-        if not forced and not memory_limits.fits(need, task.max_memory):
+        if not forced and not memory_limits.fits_in_memory(need, task.max_memory):
             return "its links would be large"
         return Proposal(
             kind=cls.kind,
@@ -162,7 +163,7 @@ class FieldHerdLayout(HerdLayout):
 
     def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
         words = self.places.words_of(block, self.members, first, last)
-        words[..., self.model.evidence == 1] = ALL
+        words[..., self.model.evidence == 1] = ALL_BITS
         return words
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
@@ -176,7 +177,7 @@ class FieldHerdLayout(HerdLayout):
 
     def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
         """The states of members, known variables included."""
-        states = spread(words, members)
+        states = unpack_states(words, members)
         known = self.model.evidence >= 0
         states = states.astype(self.state_type, copy=False)
         states[..., known] = self.model.evidence[known]
@@ -187,20 +188,20 @@ class FieldHerdLayout(HerdLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = 2 * len(self.arrays.alone)
-        return {"phases": (draws(key, phases) >> np.uint64(48)).astype(np.uint16)}
+        return {"phases": (random_bits_array(key, phases) >> np.uint64(48)).astype(np.uint16)}
 
     def sweep(
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
         m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
         heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
         table = sigmoid_of_field(self.bits if betas is None else COOLED)
-        tables = tuple(orders(n).reshape(-1) for n in (self.words, 4, 16))
+        tables = tuple(member_orders(n).reshape(-1) for n in (self.words, 4, 16))
         arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
         for jobs in self.jobs(len(block), pool):
             run_jobs(lambda job: field_herd_sweeps(*arguments, *job), jobs, pool)
@@ -209,7 +210,7 @@ class FieldHerdLayout(HerdLayout):
     def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:
         """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
         blocks = len(self.arrays.row_start) - 1
-        threads = workers(pool, sys.maxsize)
+        threads = count_threads(pool, sys.maxsize)
         if pool is not None and threads not in self.by_threads:
             self.by_threads[threads] = self.share(pool)
         parts = self.by_threads.get(threads, [])

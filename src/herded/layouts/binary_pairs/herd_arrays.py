@@ -24,14 +24,14 @@ import numpy as np
 from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings
 from herded.layouts.visit_order import colour
-from herded.system.aligned_arrays import aligned, lock, starts
+from herded.system.aligned_arrays import aligned, make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 
 LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
 WORD = 64  # members of a word
 FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
 COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
-MOST = 2**15 - 1  # a field
+MAX_16_BIT_FIELD = 2**15 - 1  # a field
 LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
 DEPENDENCE = 1.05  # of roundings on each other: at most 1.01 in `tests/draws/test_precision.py`
 FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
@@ -100,8 +100,8 @@ def law_error(c: Couplings, bits: int) -> float:
 
     An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
     v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)). Roundings of neighbours
-    follow from each other (`round_row`), so that v is not quite the sum of their variances:
-    `DEPENDENCE` times it is an upper bound.
+    follow from each other (`round_coupling_row`), so that v is not quite the sum of their
+    variances: `DEPENDENCE` times it is an upper bound.
     """
     step = 1 << max(0, FIELD_BITS - bits)
     share, alone = c.coupling % step / step, c.alone % step / step
@@ -127,13 +127,13 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     edges = np.argsort(rank[c.first] * n + rank[c.second])  # faster than np.lexsort
-    start = starts(degree[order])
+    start = start_offsets(degree[order])
     colours = colour(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
     visited = np.lexsort((degree, colours))
     visited = visited[free[visited]]
     sizes = np.bincount(colours[visited])
-    first_block = starts(-(-sizes // LANES))
-    within = np.arange(len(visited)) - starts(sizes)[colours[visited]]
+    first_block = start_offsets(-(-sizes // LANES))
+    within = np.arange(len(visited)) - start_offsets(sizes)[colours[visited]]
     blocks = int(first_block[-1])
     place = np.full(n, blocks * LANES)
     place[visited] = first_block[colours[visited]] * LANES + within
@@ -144,14 +144,16 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
 
 def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
     """Lay couplings out where their variables are."""
-    place, row_start = lanes.place, starts(lanes.rows)
+    place, row_start = lanes.place, start_offsets(lanes.rows)
     free = place < len(lanes.rows) * LANES
     alone = aligned((len(lanes.rows) * LANES,), np.int16)
     alone_rest = aligned((len(lanes.rows) * LANES,), np.uint16)
     down, left = split(c.alone, bits)
     alone[place[free]], alone_rest[place[free]] = down[free], rest_of_step(left, bits)[free]
     block, lane = np.divmod(place[c.first], LANES)
-    nth = np.arange(len(c.first)) - starts(np.bincount(c.first, minlength=len(place)))[c.first]
+    nth = (
+        np.arange(len(c.first)) - start_offsets(np.bincount(c.first, minlength=len(place)))[c.first]
+    )
     at = (row_start[block] + nth) * LANES + lane
     neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
     coupling_rest = aligned((lanes.size,), np.uint16)
@@ -162,7 +164,7 @@ def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
         rest_of_step(left, bits),
     )
     shared = find_shared(row_start, neighbour, (coupling != 0) | (coupling_rest != 0))
-    return lock(
+    return make_read_only(
         FieldHerdArrays(
             row_start, neighbour, coupling, coupling_rest, alone, alone_rest, place, shared
         )
@@ -179,7 +181,7 @@ def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarr
     near, idle = neighbour.reshape(-1, LANES), coupling.reshape(-1, LANES) == 0
     alike = ((near == near[:, :1]) | idle).all(axis=1)
     rows = np.diff(row_start)
-    ends = starts(alike)[row_start]  # rows that are alike before each block
+    ends = start_offsets(alike)[row_start]  # rows that are alike before each block
     found: np.ndarray = (np.diff(ends) == rows) & (rows >= FEWEST)
     return found
 

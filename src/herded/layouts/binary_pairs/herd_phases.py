@@ -73,7 +73,7 @@ def four_below(a, b, c, d):
 
 
 @jit
-def go_on(phase, below):
+def continue_phases_from_low_to_high(phase, below):
     """High phases begin where low ones will end, in lanes whose sums of what is below are 1.
 
     The coarse sums give way to the least p that moves the high phase at odd places of the order.
@@ -105,10 +105,11 @@ def add(low, high, new, p, least, bit):
 
 
 @jit
-def carry(p, phase, least, out, to, k, i):
+def draw_16_members(p, phase, least, out, to, k, i):
     """Add the p of sixteen members to the phases of all lanes; carries are the new states.
 
-    Behind the sums of `go_on`, `least` has the least p at odd places that moves the high phase.
+    Behind the sums of `continue_phases_from_low_to_high`, `least` has the least p at odd places
+    that moves the high phase.
     """
     k0, k1, k2, k3 = k[i], k[i + _1], k[i + _2], k[i + Z(3)]
     k4, k5, k6, k7 = k[i + _4], k[i + Z(5)], k[i + Z(6)], k[i + Z(7)]

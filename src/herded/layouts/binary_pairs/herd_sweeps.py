@@ -18,16 +18,16 @@ vectorised in 16 bits.
 
 import numpy as np
 
-from herded.draws.systematic import order_rows
+from herded.draws.systematic import order_offsets
 from herded.draws.systematic_lanes import lane_bits
 from herded.layouts.binary_pairs.herd_arrays import LANES, WORD
 from herded.layouts.binary_pairs.herd_phases import (
     HALF,
     add_phases,
     add_up,
-    carry,
+    continue_phases_from_low_to_high,
+    draw_16_members,
     draw_phases,
-    go_on,
     load_phases,
     save_phases,
     sum_below,
@@ -47,7 +47,7 @@ from herded.layouts.binary_pairs.shared_neighbour_fields import (
 )
 from herded.layouts.general.site_herd_sweeps import count_ones
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
 GROUP = 16  # members whose words are 16 bits
@@ -91,22 +91,22 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
             if len(phases):
                 load_phases(phases, _2 * here, phase)
             else:
-                draw_phases(draw(run.key, name), phase)
+                draw_phases(random_bits(run.key, name), phase)
             for j in range(L):
                 below[j] = U(0)
                 below[L + j] = U(0) if not len(phases) else HALF
-            visit = draw(run.phase_key, name)
-            rounding = draw(visit, words * Z(6))  # further names of the visit are below
+            visit = random_bits(run.phase_key, name)
+            rounding = random_bits(visit, words * Z(6))  # further names of the visit are below
             round_couplings_of_block(
                 a, first, rows, here, rounding, coupling, alone, random, chance
             )
             if betas is not None:
                 shift = draw_factors(betas[s], rounding, factors, dither)
-            r, q = order_rows(visit, len(of_words) // words, words)
+            r, q = order_offsets(visit, len(of_words) // words, words)
             for n in range(words):
                 word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
                 left = Z(members) - word * Z(WORD)
-                draw_exchanges(draw(visit, words + word), left, mix, mine)
+                draw_exchanges(random_bits(visit, words + word), left, mix, mine)
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
                     last = min(left, Z(WORD))
@@ -114,13 +114,13 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                     exchange_fields(all_fields, mix, mine, out)
                 else:
                     gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
-                t, u = order_rows(draw(visit, word), len(of_groups) // 4, 4)
+                t, u = order_offsets(random_bits(visit, word), len(of_groups) // 4, 4)
                 for turn in range(n * _4, n * _4 + _4):
                     g, i = Z(of_groups[t + Z(of_groups[u + turn % _4])]), turn * _16
                     turns[turn] = g
                     if g * _16 >= left:
                         continue
-                    choice = draw(visit, words + words + word * _4 + g)
+                    choice = random_bits(visit, words + words + word * _4 + g)
                     order_bits(choice, of_members, bits, i, slots)
                     if shared[b]:
                         take_fields(f, all_fields, g, slots)
@@ -139,7 +139,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                     if not len(phases):
                         sum_below(p, i * L, below)
             if not len(phases):
-                go_on(phase, below)
+                continue_phases_from_low_to_high(phase, below)
             add_phases(phase, begin)
             for j in range(L):
                 carries[j] = 0
@@ -149,8 +149,8 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                     out[j] = U(0)
                 for turn in range(n * _4, n * _4 + _4):
                     if word * Z(WORD) + turns[turn] * _16 < Z(members):
-                        carry(p, phase, below, out, turns[turn] * L, bits, turn * _16)
-                put(x, here, words, word, mix, n * L6, out, carries)
+                        draw_16_members(p, phase, below, out, turns[turn] * L, bits, turn * _16)
+                store_word(x, here, words, word, mix, n * L6, out, carries)
             if len(phases):
                 save_phases(phases, _2 * here, phase)
             if len(ones):
@@ -189,7 +189,7 @@ def firsts(bits, distance, places):
 
 
 @jit
-def exchange(z, mask, distance):
+def exchange_bits(z, mask, distance):
     """Bits under the mask change places with those `distance` above them."""
     t = ((z >> distance) ^ z) & mask
     return z ^ t ^ (t << distance)
@@ -198,7 +198,7 @@ def exchange(z, mask, distance):
 @jit
 def order_bits(choice, of_members, bits, at, slots):
     """The members of a group and their bits of its words, in their order at this visit."""
-    r, q = order_rows(choice, len(of_members) // GROUP, GROUP)
+    r, q = order_offsets(choice, len(of_members) // GROUP, GROUP)
     for k in range(_16):
         slots[k] = Z(of_members[r + Z(of_members[q + k])])
         bits[at + k] = U(_1 << slots[k])
@@ -213,9 +213,9 @@ def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most
         at = row * L
         for j in range(L):
             o = mine + j
-            z = exchange(exchange(near[at + j], mix[o], _1), mix[o + L], _2)
-            z = exchange(exchange(z, mix[o + L2], _4), mix[o + L3], _8)
-            z = exchange(exchange(z, mix[o + L4], _16), mix[o + L5], _32)
+            z = exchange_bits(exchange_bits(near[at + j], mix[o], _1), mix[o + L], _2)
+            z = exchange_bits(exchange_bits(z, mix[o + L2], _4), mix[o + L3], _8)
+            z = exchange_bits(exchange_bits(z, mix[o + L4], _16), mix[o + L5], _32)
             halves[at + j] = U(z)
             halves[most + at + j] = U(z >> _16)
             halves[most + most + at + j] = U(z >> _32)
@@ -260,14 +260,14 @@ def plus(f, y, z, c, d, bit):
 
 
 @jit
-def put(x, here, words, word, mix, mine, out, carries):
+def store_word(x, here, words, word, mix, mine, out, carries):
     """Store the four groups of a word, all members in their places, and count its ones."""
     for j in range(L):
         z = Z(out[j]) | (Z(out[L + j]) << _16) | (Z(out[L2 + j]) << _32) | (Z(out[L3 + j]) << _48)
         o = mine + j
-        z = exchange(exchange(z, mix[o + L5], _32), mix[o + L4], _16)
-        z = exchange(exchange(z, mix[o + L3], _8), mix[o + L2], _4)
-        z = exchange(exchange(z, mix[o + L], _2), mix[o], _1)
+        z = exchange_bits(exchange_bits(z, mix[o + L5], _32), mix[o + L4], _16)
+        z = exchange_bits(exchange_bits(z, mix[o + L3], _8), mix[o + L2], _4)
+        z = exchange_bits(exchange_bits(z, mix[o + L], _2), mix[o], _1)
         x[(here + j) * words + word] = z
         z -= (z >> _1) & Z(0x5555555555555555)
         z = (z & Z(0x3333333333333333)) + ((z >> _2) & Z(0x3333333333333333))

@@ -15,7 +15,7 @@ import numpy as np
 from herded.draws.herded import herd_scalar
 from herded.draws.herded_weights import bin_scalar
 from herded.draws.random import draw_scalar
-from herded.draws.weight_modes import DRAW
+from herded.draws.weight_modes import RANDOM_DRAW
 from herded.layouts.binary_pairs.arrays import (
     coupling_of,
     field_of,
@@ -23,23 +23,25 @@ from herded.layouts.binary_pairs.arrays import (
     near_row,
     neighbour_of,
 )
-from herded.layouts.general.table_arrays import NEAR
+from herded.layouts.general.table_arrays import MAX_NEAR_NEIGHBOURS
 from herded.layouts.visit_order import SEQUENTIAL
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
-MANY, LONG = 64, 8  # variables and sweeps that are worth to sum all fields for
+# variables and sweeps that are worth to sum all fields for
+MANY, MIN_SWEEPS_TO_STORE_FIELDS = 64, 8
 BATCH = 8  # variables: with as many the branches that are left are few
 CACHED = 2**17  # fields that a core has at hand
-FAR = 16  # neighbours beyond the near ones: to sum as many takes longer than any branch
-FEW = 5  # one flip in so many visits
+# neighbours beyond the near ones: to sum as many takes longer than any branch
+MANY_FAR_NEIGHBOURS = 16
+MAX_FLIP_DIVISOR = 5  # one flip in so many visits
 _0, _1 = np.uint64(0), np.uint64(1)
 
 
 @jit
 def room_to_follow(policy, n, sweeps):
     """Where fields are kept, and the variables that flip; none where nothing is worth it."""
-    room = n if policy == SEQUENTIAL and n >= MANY and sweeps >= LONG else 0
+    room = n if policy == SEQUENTIAL and n >= MANY and sweeps >= MIN_SWEEPS_TO_STORE_FIELDS else 0
     return np.empty(room, np.int64), np.empty(room, np.uint32)
 
 
@@ -47,14 +49,14 @@ def room_to_follow(policy, n, sweeps):
 def is_easy(batches, visits, far, n):
     """Whether to follow is faster however many flip; `far` and `n` are of the whole model."""
     in_batches = visits >= BATCH * (len(batches) - 1) and n <= CACHED
-    return in_batches or far >= (FAR + 1) * n
+    return in_batches or far >= (MANY_FAR_NEIGHBOURS + 1) * n
 
 
 @jit
 def next_state(mode, key, clock, plane, shift, w, i, p):
     """Steps 3 and 4 of Algorithm 1, or a draw."""
-    if len(mode) == DRAW:
-        return np.uint32(draw_scalar(draw(key, clock + np.uint64(i)), p))
+    if len(mode) == RANDOM_DRAW:
+        return np.uint32(draw_scalar(random_bits(key, clock + np.uint64(i)), p))
     return herd_scalar(w, np.uint64(i + bin_scalar(p, shift) * plane), p)
 
 
@@ -67,7 +69,7 @@ def sum_fields(f, order, x, fields):
 
 
 @jit
-def follow(f, drawing, order, batches, x, w, row, tally, fields, flipped):
+def sweep_with_stored_fields(f, drawing, order, batches, x, w, row, tally, fields, flipped):
     """One sweep in which fields follow flips; gives how many there were."""
     mode, key, clock, plane, shift = drawing
     near, far_start, far, sigmoid = f.near, f.far_start, f.far, f.sigmoid
@@ -87,7 +89,7 @@ def follow(f, drawing, order, batches, x, w, row, tally, fields, flipped):
         for k in range(count):
             i = flipped[k]
             sign, at, e = 2 * np.int64(x[i]) - 1, near_row(i), np.uint64(far_start[i])
-            for link in range(NEAR):
+            for link in range(MAX_NEAR_NEIGHBOURS):
                 to = near[at + np.uint64(link)]
                 fields[neighbour_of(to)] += sign * coupling_of(to)
             while far[e]:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Step
-from herded.layouts.binary_pairs.arrays import Couplings, compile_field, field_couplings
+from herded.draws.protocol import SweepParameters
+from herded.layouts.binary_pairs.arrays import Couplings, compile_field, find_couplings
 from herded.layouts.general.pairwise_base import propose_linked
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.general.site_sweeps import scalar_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,7 +22,7 @@ class FieldLayout(SiteLayout):
     kind: ClassVar[str] = "field"
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Pooled weights or draws by the scalar rule, where the model is made of couplings."""
         if task.draw.vector:
             return "slack needs weight vectors"
@@ -30,11 +30,13 @@ class FieldLayout(SiteLayout):
         def arrays(couplings: Couplings) -> tuple[Any, ...]:
             return compile_field(couplings, task.order)
 
-        return propose_linked(cls, task, forced, field_couplings, arrays)
+        return propose_linked(cls, task, forced, find_couplings, arrays)
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays)
 
-    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(
+        self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
+    ) -> Callable[..., None]:
         common = self.contexts, self.scan, step, None
         return partial(scalar_sweeps, None, None, self.arrays, *common)

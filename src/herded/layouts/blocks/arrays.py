@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import mix
+from herded.system.numerics.counter_rng import mix64
 
 MOST_MET = 2**16  # places in the table of patterns, and
 MOST_PROBES = 8  # that are looked at: where all are taken, a pattern is written down again
@@ -60,7 +60,7 @@ INPUTS = (  # what `find_inputs` gives
 def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArrays:
     """Lay out blocks that are given in their orders of elimination."""
     steps = np.concatenate([np.zeros(0, np.int64), *blocks]).astype(np.int64)
-    block_start = starts(np.array([len(block) for block in blocks], np.int64))
+    block_start = start_offsets(np.array([len(block) for block in blocks], np.int64))
     cards, free = graph.cardinalities, graph.evidence < 0
     known = np.where(free & (cards > 1), -1, np.maximum(graph.evidence, 0))
     factors = graph.factor_start, graph.factor_variables, *_factors_of(graph)
@@ -73,7 +73,7 @@ def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArr
         (graph.factor_strides, graph.table_start), factors,
     )  # fmt: skip
     rows, table_at, message_at, stride, table_size, message_size = tables
-    return lock(
+    return make_read_only(
         BlockArrays(
             block_start=block_start,
             variable=steps,
@@ -100,7 +100,7 @@ def _factors_of(graph: FactorGraph) -> tuple[np.ndarray, np.ndarray]:
     owner = np.repeat(np.arange(graph.n_factors), np.diff(graph.factor_start))
     order = np.argsort(graph.factor_variables, kind="stable")
     counts = np.bincount(graph.factor_variables, minlength=graph.n_variables)
-    return starts(counts), owner[order]
+    return start_offsets(counts), owner[order]
 
 
 @jit
@@ -280,7 +280,7 @@ def find_pattern(shape, size, shapes, met, ends):
     """
     length, code = 2 * shape[0] + 1, np.uint64(0)
     for a in range(length):
-        code = mix(code ^ np.uint64(shape[a]))
+        code = mix64(code ^ np.uint64(shape[a]))
     cell = np.int64(code % np.uint64(MOST_MET))
     for _ in range(MOST_PROBES):
         known = met[cell]

@@ -23,7 +23,7 @@ FLOOR = 1e-250  # of an entry that is not 0; 1 is the largest
 WIDEST = 575.0  # log(1 / FLOOR), a little less
 
 
-class Work(NamedTuple):
+class EliminationWorkspace(NamedTuple):
     """Room that kernels work in; nothing of it is kept from one block to the next."""
 
     values: np.ndarray  # potentials of all factors, and messages of a block
@@ -33,10 +33,10 @@ class Work(NamedTuple):
     in_logs: np.ndarray  # (members * steps of a block)
 
 
-def room(a: BlockArrays, members: int, steps: int) -> Work:
+def room(a: BlockArrays, members: int, steps: int) -> EliminationWorkspace:
     """Room for the elimination of any block, of so many steps at most, for so many members."""
     potentials, messages = int(a.table_start[-1]), int(a.message_size[0])
-    return Work(
+    return EliminationWorkspace(
         values=np.empty(messages),
         logs=np.empty(messages - potentials),
         lowest=np.empty(len(a.table_start) - 1 + steps),

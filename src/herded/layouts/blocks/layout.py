@@ -10,26 +10,26 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from herded.draws.herded_weights import start_all_vector
-from herded.draws.protocol import Draw, Step
-from herded.draws.systematic import TogetherDraw, orders, start_phases
-from herded.layouts.base import Layout, SweptLayout
+from herded.draws.protocol import Draw, SweepParameters
+from herded.draws.systematic import SystematicDraw, member_orders, start_phases
+from herded.layouts.base import Layout, SweepableLayout
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
 from herded.layouts.blocks.elimination_kernels import room
 from herded.layouts.blocks.sweeps import BINS, chain_blocks, herd_blocks
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.site_herd import NO_PHASES
-from herded.layouts.herd_base import SideBySide
-from herded.layouts.proposal import Proposal, Task
-from herded.layouts.state import NOTHING, State
-from herded.layouts.visit_order import components
-from herded.models.factor_graph import as_graph
+from herded.layouts.herd_base import MemberLanesLayout
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.state import EMPTY_INTEGERS, State
+from herded.layouts.visit_order import connected_components
+from herded.models.factor_graph import to_factor_graph
 
 KIND = "blocks"
 NO_WEIGHTS = np.zeros(0, np.int32)
 PER_STEP, PER_INPUT, PER_ENTRY = 120.0, 48.0, 8.0  # bytes
 
 
-class InBlocks(Layout):
+class BlockLayoutBase(Layout):
     """What chains and herds in blocks have in common: `BlockArrays`."""
 
     arrays: BlockArrays
@@ -58,8 +58,8 @@ class InBlocks(Layout):
         return tuple(self.arrays.variable[first:last] for first, last in edges)
 
     def components(self) -> np.ndarray | None:
-        factors = compile_factors(as_graph(self.model))
-        found: np.ndarray | None = components(factors, self.arrays.free)
+        factors = compile_factors(to_factor_graph(self.model))
+        found: np.ndarray | None = connected_components(factors, self.arrays.free)
         return found
 
     def tables(self) -> tuple[np.ndarray, ...]:
@@ -67,7 +67,7 @@ class InBlocks(Layout):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BlockLayout(InBlocks, SweptLayout):
+class BlockLayout(BlockLayoutBase, SweepableLayout):
     """One chain, drawn at random or herded in time."""
 
     @property
@@ -89,14 +89,14 @@ class BlockLayout(InBlocks, SweptLayout):
         return {"w": w}
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        sums = np.zeros(self.n_stored * self.width, np.int64) if tally else NOTHING
+        sums = np.zeros(self.n_stored * self.width, np.int64) if tally else EMPTY_INTEGERS
         return State(self.store(x), draw.start(self, chain), sums, 0, chain, total)
 
     def sweep(
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -117,7 +117,7 @@ class BlockLayout(InBlocks, SweptLayout):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BlockHerdLayout(InBlocks, SideBySide):
+class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
     """A herd, whose members draw each variable of a block together."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
@@ -129,7 +129,7 @@ class BlockHerdLayout(InBlocks, SideBySide):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class BlockHerdLayout(InBlocks, SideBySide):
             step,
             np.ones(len(block)) if betas is None else betas,
             room(self.arrays, self.members, self.longest),
-            orders(self.members),
+            member_orders(self.members),
             state.x,
             state.own.get("phases", NO_PHASES),
             state.tally,
@@ -150,7 +150,7 @@ class BlockHerdLayout(InBlocks, SideBySide):
         state.sweep += len(block)
 
 
-def propose_blocks(task: Task, blocks: Sequence[np.ndarray], entries: float) -> Proposal:
+def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: float) -> Proposal:
     """An offer to lay out blocks, each in its order of elimination.
 
     `entries` are those of all tables of the largest.
@@ -162,17 +162,17 @@ def propose_blocks(task: Task, blocks: Sequence[np.ndarray], entries: float) -> 
     chain = 2.0 * PER_ENTRY * draw.members * entries
     if draw.members > 1:
         a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
-        kept = cast(TogetherDraw, draw).kept
+        kept = cast(SystematicDraw, draw).kept
         chain += graph.n_variables * (a_state + 8.0 * width) + 4.0 * steps * width * kept
     elif draw.weights is not None:
         chain += 4.0 * BINS * width * steps
     need = shared + chain
 
-    def make() -> SweptLayout:
+    def make() -> SweepableLayout:
         facts: dict[str, Any] = {"memory": need, "chain_memory": chain}
         facts |= {"model": task.model, "arrays": compile_blocks(graph, blocks)}
         if draw.members > 1:
-            herd = cast(TogetherDraw, draw)
+            herd = cast(SystematicDraw, draw)
             return BlockHerdLayout(**facts, members=herd.members, kept=herd.kept)
         return BlockLayout(**facts)
 

@@ -10,11 +10,17 @@ from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.draws.herded_weights import bin_vector, mean_state
 from herded.draws.random import draw_vector
-from herded.draws.systematic import GO_ON, PHASE, draw_all, fresh_phase, order_rows
+from herded.draws.systematic import (
+    NO_SECOND_PHASE,
+    PHASE_MASK,
+    draw_members,
+    fresh_phase,
+    order_offsets,
+)
 from herded.layouts.blocks.elimination_kernels import eliminate, fill_potentials
 from herded.layouts.general.site_herd_sweeps import cumulate, descend
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 BINS = 16  # of a conditional: each has a weight of its own
 _0 = np.uint64(0)
@@ -40,12 +46,12 @@ def chain_blocks(a, moves, run, betas, work, x, weights, weight_at, tally, width
                 i, states = variable[step], states_of[step]
                 row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, 1, 0)
                 at = table_at[step] + row * states
-                fix(table, at, states, in_logs[step - first], current, scale, logits, p)
+                round_row(table, at, states, in_logs[step - first], current, scale, logits, p)
                 if len(weights):
                     bin_of = bin_vector(mean_state(p, 0, states), states, BINS)
                     new = herd_vector(weights, weight_at[step] + bin_of * states, p, 0, states)
                 else:
-                    new = draw_vector(draw(run.key, clock + np.uint64(i)), p, 0, states)
+                    new = draw_vector(random_bits(run.key, clock + np.uint64(i)), p, 0, states)
                 x[i] = new
                 if len(tally):
                     for c in range(states):
@@ -64,7 +70,7 @@ def row_of(scope, stride, first, last, x, n, k):
 
 
 @jit
-def fix(table, at, states, is_log, beta, one, logits, p):
+def round_row(table, at, states, is_log, beta, one, logits, p):
     """p at scale `one` from a row of logarithms, or of what the probabilities are proportional to;
     all alike where nothing is possible."""
     if is_log:
@@ -109,20 +115,28 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                 for k in range(n):
                     row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, n, k)
                     at, is_log = k * room + table_at[step] + row * states, k * steps + step - first
-                    fix(table, at, states, in_logs[is_log], current, VECTOR_ONE, logits, p)
+                    round_row(table, at, states, in_logs[is_log], current, VECTOR_ONE, logits, p)
                     upper[k] = cumulate(p, 0, states, upto, k * (width + 1))
                     if len(tally):
                         for c in range(states):
                             tally[i * width + c] += p[c]
                 for split in range(1, states):
                     if len(phases):
-                        phi[split] = phases[step * width + split] & PHASE
+                        phi[split] = phases[step * width + split] & PHASE_MASK
                     else:
                         phi[split] = fresh_phase(run.key + np.uint64(split), clock + np.uint64(i))
-                root, bits = states >> 1, draw(run.phase_key, clock + np.uint64(i))
-                first_row, second_row = order_rows(bits, rows, np.uint64(n))
-                phi[root], _, _ = draw_all(
-                    upper, phi[root], GO_ON, flat, first_row, second_row, half, _0, np.uint64(n)
+                root, bits = states >> 1, random_bits(run.phase_key, clock + np.uint64(i))
+                first_row, second_row = order_offsets(bits, rows, np.uint64(n))
+                phi[root], _, _ = draw_members(
+                    upper,
+                    phi[root],
+                    NO_SECOND_PHASE,
+                    flat,
+                    first_row,
+                    second_row,
+                    half,
+                    _0,
+                    np.uint64(n),
                 )
                 for j in range(n):
                     k = np.int64(flat[first_row + np.uint64(flat[second_row + np.uint64(j)])])

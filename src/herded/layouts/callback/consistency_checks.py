@@ -10,12 +10,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from herded.errors import ModelError
-from herded.layouts.callback.kernel_calls import kept_by, no_distribution, reporting
+from herded.layouts.callback.kernel_calls import (
+    invalid_conditional_error,
+    kept_by,
+    translate_callback_errors,
+)
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
-from herded.models.callbacks.function_calls import Calls, Members
-from herded.models.naming import called
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.models.callbacks.function_calls import CallbackFunctions, MemberViews
+from herded.models.naming import variable_text
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
 VARIABLES = 8  # that are looked at each time
@@ -37,7 +41,7 @@ def interval(updates: int) -> int:
     return found
 
 
-def pieces(
+def ranges_between_checks(
     model: ConditionalModel, x: np.ndarray, state: State, sweeps: int
 ) -> Iterator[tuple[int, int]]:
     """Ranges of `sweeps` from the state's own on, each after a look if one is due."""
@@ -45,29 +49,29 @@ def pieces(
     while first < sweeps:
         now = begun + first
         if now in EARLY or now % often == 0:
-            look(model, x, state)
+            check_callbacks(model, x, state)
         later = [mark for mark in EARLY if mark > now]
         mark = min([*later, (now // often + 1) * often])
         yield first, min(sweeps, mark - begun)
         first = mark - begun
 
 
-def look(model: ConditionalModel, x: np.ndarray, state: State) -> None:
+def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> None:
     """Raise where functions break a promise; what is kept is then as good as new."""
-    with reporting("the model's functions"):
+    with translate_callback_errors("the model's functions"):
         if state.sweep == 0:
-            compare(model, x[:1])
+            compare_compiled_with_plain(model, x[:1])
         else:
-            refresh(model, x, state)
+            rebuild_statistics(model, x, state)
         if state.sweep & (state.sweep - 1):
             return
         key = stream_key(state.chain, state.sweep, STREAM)
-        k = int(draws(key, 1)[0] % np.uint64(len(x)))
+        k = int(random_bits_array(key, 1)[0] % np.uint64(len(x)))
         for i in _some(model, key, VARIABLES):
-            probe(model, x[k : k + 1], i, int(key >> np.uint64(8)))
+            check_locality(model, x[k : k + 1], i, int(key >> np.uint64(8)))
 
 
-def refresh(model: ConditionalModel, x: np.ndarray, state: State) -> None:
+def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> None:
     """Build what members keep anew, and raise if it was something else."""
     for kept, fresh in zip(kept_by(state), model.calls.build(x), strict=True):
         gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
@@ -81,7 +85,7 @@ def refresh(model: ConditionalModel, x: np.ndarray, state: State) -> None:
         kept[...] = fresh
 
 
-def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
+def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
     """Raise if the conditional of variable i depends on its own state, or on no neighbour's."""
     mine = Member(model, x, model.calls.best)
     first = mine.probabilities(i)
@@ -92,9 +96,9 @@ def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
         gap = _gap(first, mine.probabilities(i))
         if gap > TOLERANCE:
             raise ModelError(
-                f"expected a conditional of variable {called(model, i)} that does not depend on "
-                f"its own state x[i], but it changes by {gap:.3g} when x[i] does: take x[i] out of "
-                "the function, or of what statistics and changed make of it"
+                f"expected a conditional of variable {variable_text(model, i)} that does not "
+                f"depend on its own state x[i], but it changes by {gap:.3g} when x[i] does: take "
+                "x[i] out of the function, or of what statistics and changed make of it"
             )
     stranger = _stranger(model, i, bits)
     if stranger is not None:
@@ -104,13 +108,13 @@ def probe(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
         gap = 0.0 if now is None else _gap(first, now)  # None: the stranger cannot be that
         if gap > TOLERANCE:
             raise ModelError(
-                f"expected a conditional of variable {called(model, i)} that depends on its "
+                f"expected a conditional of variable {variable_text(model, i)} that depends on its "
                 f"neighbours= alone, but it changes by {gap:.3g} with variable "
-                f"{called(model, stranger)}: add it to the neighbours"
+                f"{variable_text(model, stranger)}: add it to the neighbours"
             )
 
 
-def compare(model: ConditionalModel, x: np.ndarray) -> None:
+def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
     """Raise if plain functions fail, or say something else than compiled ones.
 
     Compiled code does not see an index that is out of range: plain Python does.
@@ -122,8 +126,8 @@ def compare(model: ConditionalModel, x: np.ndarray) -> None:
         if not np.allclose(found, expected, ALIKE, ALIKE, equal_nan=True):
             raise ModelError(
                 f"expected the same from conditional compiled as in plain Python, got {found} "
-                f"instead of {expected} for variable {called(model, i)}: correct the function, or "
-                "pass compiled=False"
+                f"instead of {expected} for variable {variable_text(model, i)}: correct the "
+                "function, or pass compiled=False"
             )
 
 
@@ -169,9 +173,9 @@ def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
         if np.isfinite(total) and abs(total) > TOLERANCE * size:
             return (
                 "the conditionals belong to no joint distribution: changing variables "
-                f"{called(model, i)} and {called(model, j)} one after the other, and back, changes "
-                f"the log-probability by {total:.3g}; averages then depend on the order of visits, "
-                "so correct the functions"
+                f"{variable_text(model, i)} and {variable_text(model, j)} one after the other, and "
+                f"back, changes the log-probability by {total:.3g}; averages then depend on the "
+                "order of visits, so correct the functions"
             )
     return ""
 
@@ -179,9 +183,9 @@ def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
 class Member:
     """One member of a chain, copied, whose variables can be set."""
 
-    def __init__(self, model: ConditionalModel, x: np.ndarray, calls: Calls) -> None:
+    def __init__(self, model: ConditionalModel, x: np.ndarray, calls: CallbackFunctions) -> None:
         self.model, self.calls, self.x = model, calls, np.array(x, order="C")
-        self.members = Members(model, self.x, model.calls.build(self.x, calls))
+        self.members = MemberViews(model, self.x, model.calls.build(self.x, calls))
         self.place = self.members.place(calls)
 
     def logits(self, i: int) -> np.ndarray:
@@ -191,11 +195,11 @@ class Member:
         self.calls.visit(i, self.place)
         found = out[0, :states].copy()
         if np.isposinf(found).any():
-            raise no_distribution(self.model, i, found)
+            raise invalid_conditional_error(self.model, i, found)
         if np.isnan(found).any():
             raise ModelError(
                 f"expected {states} log-probabilities from conditional for variable "
-                f"{called(self.model, i)}, got NaN or nothing for state "
+                f"{variable_text(self.model, i)}, got NaN or nothing for state "
                 f"{int(np.isnan(found).argmax())}: write all of out[0] to out[{states - 1}]"
             )
         return found
@@ -226,7 +230,7 @@ def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
 def _some(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
     """Some free variables, all if they are few."""
     free = np.flatnonzero(model.evidence < 0)
-    order = np.argsort(draws(np.uint64(key), len(free)), kind="stable")
+    order = np.argsort(random_bits_array(np.uint64(key), len(free)), kind="stable")
     found: list[int] = free[order[:most]].tolist()
     return found
 

@@ -8,19 +8,19 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
-from herded.draws.systematic import TogetherDraw, orders, start_phases
-from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.draws.protocol import Draw, SweepParameters
+from herded.draws.systematic import SystematicDraw, member_orders, start_phases
+from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.herd_sweeps import TogetherArrays, function_herd
 from herded.layouts.callback.kernel_calls import (
-    Caller,
-    keep,
+    KernelCaller,
+    build_statistics,
+    callback_visit_order,
     neighbour_arrays,
-    order_of,
 )
 from herded.layouts.callback.layout import NOT_OWN
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
@@ -42,12 +42,12 @@ class FunctionHerdLayout(HerdLayout):
     any_size: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         model = task.model
         if not isinstance(model, ConditionalModel):
             return NOT_OWN
-        draw = cast(TogetherDraw, task.draw)
-        order = order_of(model, task.scan, neighbour_arrays(model))
+        draw = cast(SystematicDraw, task.draw)
+        order = callback_visit_order(model, task.scan, neighbour_arrays(model))
         width = int(model.cardinalities.max())
         member = model.n_variables * 32.0 + 24.0 * width + 2 * model.calls.bytes_of_member
         chain = draw.members * member + 8.0 * width * model.n_variables
@@ -57,7 +57,9 @@ class FunctionHerdLayout(HerdLayout):
             chain_memory=chain,
             grows=False,
             least_block=1,
-            check=lambda: memory_limits.check(chain, task.max_memory, "the states of a herd"),
+            check=lambda: memory_limits.check_memory(
+                chain, task.max_memory, "the states of a herd"
+            ),
             make=lambda: cls(
                 model=model,
                 memory=chain,
@@ -86,7 +88,7 @@ class FunctionHerdLayout(HerdLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own.update(keep(self.model, self._rows(state)))
+        state.own.update(build_statistics(self.model, self._rows(state)))
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
@@ -101,7 +103,7 @@ class FunctionHerdLayout(HerdLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -109,8 +111,8 @@ class FunctionHerdLayout(HerdLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        x, call = self._rows(state), Caller(self.model, function_herd)
-        for first, last in pieces(self.model, x, state, len(block)):
+        x, call = self._rows(state), KernelCaller(self.model, function_herd)
+        for first, last in ranges_between_checks(self.model, x, state, len(block)):
             call(
                 x,
                 state,
@@ -126,7 +128,7 @@ class FunctionHerdLayout(HerdLayout):
         n, width = self.members, self.width
         return TogetherArrays(
             cardinalities=self.model.cardinalities,
-            orders=orders(n),
+            orders=member_orders(n),
             phases=state.own.get("phases", NO_PHASES),
             tally=state.tally,
             ones=state.ones,

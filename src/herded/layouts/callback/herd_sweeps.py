@@ -6,19 +6,19 @@ import numpy as np
 
 from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.systematic import (
-    GO_ON,
-    PHASE,
-    draw_all,
+    NO_SECOND_PHASE,
+    PHASE_MASK,
+    draw_members,
     fresh_phase,
-    order_rows,
+    order_offsets,
     second_phase,
 )
 from herded.layouts.callback.sweeps import is_wrong
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.general.site_herd_sweeps import cumulate, descend
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _0 = np.uint64(0)
 
@@ -45,7 +45,7 @@ def function_herd(visit, follow, own, h, scan, run, betas, block):
     for s in range(len(block)):
         if scan.policy[0] == RANDOM:
             clock = np.uint64(run.sweep + s) * np.uint64(len(cards))
-            shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
         for o in range(len(order)):
             i = order[o]
             visit(i, place)
@@ -68,11 +68,11 @@ def draw_scalars(h, run, logits, i, s, beta):
     for k in range(n):
         p[k] = fixed_scalar(logits[k, 0], logits[k, 1], beta)
     if len(phases):
-        phi, second = phases[i] & PHASE, GO_ON
+        phi, second = phases[i] & PHASE_MASK, NO_SECOND_PHASE
     else:
         phi, second = fresh_phase(run.key, clock), second_phase(run.key, clock)
-    a, b = order_rows(draw(run.phase_key, clock), h.orders.shape[0], n)
-    end, _, total = draw_all(p, phi, second, h.orders.reshape(-1), a, b, h.new, _0, n)
+    a, b = order_offsets(random_bits(run.phase_key, clock), h.orders.shape[0], n)
+    end, _, total = draw_members(p, phi, second, h.orders.reshape(-1), a, b, h.new, _0, n)
     if len(phases):
         phases[i] = end
     if len(h.tally):
@@ -88,10 +88,10 @@ def draw_vectors(h, run, logits, i, s, beta):
     phi, own = np.zeros(widest, np.uint32), np.empty(widest, np.int32)
     for k in range(1, states):
         if len(phases):
-            phi[k] = phases[first + k] & PHASE
+            phi[k] = phases[first + k] & PHASE_MASK
         else:
             phi[k] = fresh_phase(run.key + np.uint64(k), clock)
-    root, second = states >> 1, GO_ON
+    root, second = states >> 1, NO_SECOND_PHASE
     if not len(phases):
         second = second_phase(run.key + np.uint64(root), clock)
     for k in range(n):
@@ -100,8 +100,8 @@ def draw_vectors(h, run, logits, i, s, beta):
         if len(h.tally):
             for c in range(states):
                 h.tally[first + c] += own[c]
-    a, b = order_rows(draw(run.phase_key, clock), h.orders.shape[0], n)
-    phi[root], _, _ = draw_all(h.p, phi[root], second, flat, a, b, new, _0, n)
+    a, b = order_offsets(random_bits(run.phase_key, clock), h.orders.shape[0], n)
+    phi[root], _, _ = draw_members(h.p, phi[root], second, flat, a, b, new, _0, n)
     for j in range(n):
         k = np.uint64(flat[a + np.uint64(flat[b + j])])
         at = np.int64(k) * (widest + 1)

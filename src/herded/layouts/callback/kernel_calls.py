@@ -12,10 +12,10 @@ from herded.layouts.factor_arrays import FactorArrays, count_rows
 from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, Scan, ScanArrays, compile_scan
 from herded.models.callbacks.conditional_model import ConditionalModel
-from herded.models.callbacks.function_calls import Members, raised
-from herded.models.naming import called
-from herded.system.aligned_arrays import lock
-from herded.system.compilation.user_function_compiler import entry
+from herded.models.callbacks.function_calls import MemberViews, callback_error
+from herded.models.naming import variable_text
+from herded.system.aligned_arrays import make_read_only
+from herded.system.compilation.user_function_compiler import compile_for_arguments
 
 FEW_CONTEXTS = 2**20  # of all variables, where each has a weight of its own
 KEPT = "statistics"  # what a chain keeps, by the names of a checkpoint
@@ -29,7 +29,7 @@ def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
         first, everyone = model.neighbour_lists
         free = model.evidence[everyone] < 0
         members, start = everyone[free], np.concatenate([[0], np.cumsum(free)])[first]
-    return lock(
+    return make_read_only(
         FactorArrays(
             cardinalities=model.cardinalities,
             entry_start=np.zeros(n + 1, np.int64),
@@ -46,7 +46,7 @@ def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
     )
 
 
-def order_of(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArrays:
+def callback_visit_order(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArrays:
     """The order of visits, in one segment: what is kept may be of all variables."""
     by_colour = isinstance(scan, str) and scan in ("checkerboard", "colour")
     if by_colour and model.neighbour_lists is None:
@@ -63,7 +63,7 @@ def order_of(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArr
     return order
 
 
-def suited_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -> str | None:
+def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -> str | None:
     """The weights that a draw asks for, as this layout has them: hashed where they are many."""
     weights = draw.weights
     if weights == "shared":
@@ -92,13 +92,13 @@ def kept_by(state: State) -> tuple[np.ndarray, ...]:
     return tuple(state.own[f"{KEPT}{a}"] for a in range(count))
 
 
-def keep(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
+def build_statistics(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
     """What members at `x` (members, N) keep, by name."""
-    with reporting("statistics"):
+    with translate_callback_errors("statistics"):
         return {f"{KEPT}{a}": part for a, part in enumerate(model.calls.build(x))}
 
 
-class Caller:
+class KernelCaller:
     """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
 
     All calls of one have arguments of the same types, which are looked at once.
@@ -113,23 +113,23 @@ class Caller:
     def __call__(self, x: np.ndarray, state: State, *others: Any) -> None:
         """Run it on a chain whose own `x` (members, N) and statistics are written in place."""
         model, calls = self.model, self.model.calls.best
-        members, alarm = Members(model, x, kept_by(state)), np.zeros(3, np.int64)
+        members, alarm = MemberViews(model, x, kept_by(state)), np.zeros(3, np.int64)
         follow = calls.follow
         own = OwnArrays(
             members.place(calls), follow is not None, x, members.out, members.old, alarm
         )
         # Where nothing is kept nobody follows, and any function does as an argument.
         arguments = calls.visit, follow or calls.visit, own, *others
-        with reporting("the model's functions"):
+        with translate_callback_errors("the model's functions"):
             if self.found is None:
-                self.found = entry(self.kernel, arguments)
+                self.found = compile_for_arguments(self.kernel, arguments)
             self.found(*arguments)
         if alarm[0]:
             _, i, k = alarm.tolist()
-            raise no_distribution(model, i, members.out[k, : model.cardinalities[i]])
+            raise invalid_conditional_error(model, i, members.out[k, : model.cardinalities[i]])
 
 
-class reporting:  # noqa: N801  used like a function
+class translate_callback_errors:  # noqa: N801  used like a function
     """Errors of somebody's own functions become one of ours, which says so."""
 
     def __init__(self, what: str) -> None:
@@ -140,12 +140,12 @@ class reporting:  # noqa: N801  used like a function
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, HerdedError):
-            raise raised(error, self.what) from error
+            raise callback_error(error, self.what) from error
 
 
-def no_distribution(model: ConditionalModel, i: int, logits: np.ndarray) -> ModelError:
+def invalid_conditional_error(model: ConditionalModel, i: int, logits: np.ndarray) -> ModelError:
     """The error to raise where the conditional of variable i is none."""
-    name = called(model, i)
+    name = variable_text(model, i)
     if np.isneginf(logits).all():
         return ModelError(
             f"expected a possible state of variable {name} given the others, but conditional gives "

@@ -7,20 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
-from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.draws.protocol import Draw, SweepParameters
+from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.kernel_calls import (
-    Caller,
-    keep,
+    KernelCaller,
+    build_statistics,
+    callback_visit_order,
     neighbour_arrays,
-    order_of,
-    suited_weights,
+    supported_weights,
 )
 from herded.layouts.callback.sweeps import function_sweeps
 from herded.layouts.general.context_weights import compile_contexts, is_hashed, weight_bytes
 from herded.layouts.general.site_base import SiteLayout
-from herded.layouts.hashed_weights import grown
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.hashed_weights import grow_tables
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.system import memory_limits
@@ -39,15 +39,15 @@ class FunctionLayout(SiteLayout):
     reports: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         model, draw = task.model, task.draw
         if not isinstance(model, ConditionalModel):
             return NOT_OWN
         near, free = neighbour_arrays(model), model.evidence < 0
-        weights = suited_weights(model, draw, near)
+        weights = supported_weights(model, draw, near)
         scalar = bool((model.cardinalities[free] == 2).all()) and not draw.vector
         width = np.ones_like(model.cardinalities) if scalar else model.cardinalities
-        order = order_of(model, task.scan, near)
+        order = callback_visit_order(model, task.scan, near)
         hashed = is_hashed(weights, cls.kind)
         owed = (
             weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
@@ -59,7 +59,9 @@ class FunctionLayout(SiteLayout):
             chain_memory=chain,
             grows=hashed,
             least_block=1,
-            check=lambda: memory_limits.check(chain, task.max_memory, "weights and statistics"),
+            check=lambda: memory_limits.check_memory(
+                chain, task.max_memory, "weights and statistics"
+            ),
             make=lambda: cls(
                 model=model,
                 memory=chain,
@@ -84,7 +86,7 @@ class FunctionLayout(SiteLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own.update(keep(self.model, state.x[None]))
+        state.own.update(build_statistics(self.model, state.x[None]))
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
@@ -94,7 +96,7 @@ class FunctionLayout(SiteLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -102,14 +104,19 @@ class FunctionLayout(SiteLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        call = Caller(self.model, function_sweeps)
-        for first, last in pieces(self.model, state.x[None], state, len(block)):
+        call = KernelCaller(self.model, function_sweeps)
+        for first, last in ranges_between_checks(self.model, state.x[None], state, len(block)):
             part = step._replace(sweep=state.sweep)
             self._sweep(call, state, block[first:last], part, inverse[first:last])
             state.sweep += last - first
 
     def _sweep(
-        self, call: Caller, state: State, block: np.ndarray, step: Step, betas: np.ndarray
+        self,
+        call: KernelCaller,
+        state: State,
+        block: np.ndarray,
+        step: SweepParameters,
+        betas: np.ndarray,
     ) -> None:
         """Sweeps between two looks; tables of hashed weights grow where they must."""
         room: Any = None if self.scalar else np.empty(self.width, np.int32)
@@ -120,4 +127,4 @@ class FunctionLayout(SiteLayout):
                 self.chain_arrays(state), room, whole, block, done,
             )  # fmt: skip
             if done[0] < len(block):
-                state.own.update(grown(state.own, np.zeros(1, np.int64)))
+                state.own.update(grow_tables(state.own, np.zeros(1, np.int64)))

@@ -27,17 +27,17 @@ from herded.draws.herded_weights import (
     bin_scalar,
     bin_shift,
     bin_vector,
-    bins_at,
+    bins_in_sweep,
     split_pools,
     start_scalar,
     start_vector,
 )
 from herded.draws.random import draw_scalar, draw_vector
-from herded.draws.weight_modes import DRAW, FULL, LAZY, MAX_BINS, POOLED
-from herded.layouts.chain_arrays import shuffle
+from herded.draws.weight_modes import FULL, LAZY, MAX_BINS, POOLED, RANDOM_DRAW
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 
 class OwnArrays(NamedTuple):
@@ -70,9 +70,9 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
     )
     near_start, near, pool_start, mode = f.neighbour_start, f.neighbour, c.pool_start, c.mode
     order, plane, row = variables.copy(), c.size // MAX_BINS, logits[0]
-    scale = VECTOR_ONE if len(mode) == DRAW else WEIGHT_ONE
+    scale = VECTOR_ONE if len(mode) == RANDOM_DRAW else WEIGHT_ONE
     for s in range(done[0], len(block)):
-        is_plain = len(mode) == DRAW and scan.policy[0] != RANDOM
+        is_plain = len(mode) == RANDOM_DRAW and scan.policy[0] != RANDOM
         if not (is_plain or begin_sweep(c, run, m, scan.policy, variables, order, whole, s)):
             return
         for o in range(len(order)):
@@ -93,7 +93,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
                 chance = fixed_scalar(zero, one, betas[s])
                 if len(tally):
                     tally[i] += chance
-                if len(mode) == DRAW:
+                if len(mode) == RANDOM_DRAW:
                     new = random_scalar(run.key, run.sweep + s, len(cards), i, chance)
                 else:
                     new = settle_scalar(mode, run, chance, w, hashed, plane, i, s)
@@ -104,7 +104,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
                 if len(tally):
                     for k in range(cards[i]):
                         tally[i * len(row) + k] += p[k]
-                if len(mode) == DRAW:
+                if len(mode) == RANDOM_DRAW:
                     new = random_vector(run.key, run.sweep + s, len(cards), i, p, cards[i])
                 else:
                     new = settle_vector(
@@ -128,7 +128,7 @@ def begin_sweep(c, run, m, policy, variables, order, whole, s):
         return False
     if policy[0] == RANDOM:
         clock = np.uint64(run.sweep + s) * np.uint64(len(m.x))
-        shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+        shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
     if mode == POOLED:
         split_pools(m.w, order, c.pool_start, c.width, c.size // MAX_BINS, run.sweep + s)
     if mode == FULL:
@@ -153,7 +153,7 @@ def is_wrong(logits, states, i, alarm):
 @jit
 def draw_bits(key, sweep, n, i):
     """The random bits of variable i of n in a sweep."""
-    return draw(key, np.uint64(sweep) * np.uint64(n) + np.uint64(i))
+    return random_bits(key, np.uint64(sweep) * np.uint64(n) + np.uint64(i))
 
 
 @jit
@@ -176,7 +176,7 @@ def settle_scalar(mode, run, p, w, hashed, plane, i, s):
     """
     key, at, met = hashed
     if len(mode) == POOLED:
-        at = i + bin_scalar(p, bin_shift(bins_at(run.sweep + s))) * plane
+        at = i + bin_scalar(p, bin_shift(bins_in_sweep(run.sweep + s))) * plane
     elif met:
         start_scalar(w, np.uint64(at), run.random_phases, run.phase_key, key)
     return np.int64(herd_scalar(w, np.uint64(at), p))
@@ -187,7 +187,9 @@ def settle_vector(mode, run, p, cards, mean, widest, w, hashed, pool_start, plan
     """The state of a variable of any cardinality, herded by the vector rule."""
     (key, at, met), states = hashed, cards[i]
     if len(mode) == POOLED:
-        at = np.int64(pool_start[i] + bin_vector(mean, states, bins_at(run.sweep + s)) * plane)
+        at = np.int64(
+            pool_start[i] + bin_vector(mean, states, bins_in_sweep(run.sweep + s)) * plane
+        )
     else:
         at = np.int64(at * widest)
         if met:

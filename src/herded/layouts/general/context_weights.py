@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.weight_modes import BLANKET, DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
+from herded.draws.weight_modes import BLANKET, FULL, LAZY, MAX_BINS, POOLED, RANDOM_DRAW, SHARED
 from herded.errors import MethodError
 from herded.layouts.general.table_arrays import TableArrays
 from herded.layouts.hashed_weights import first_slots
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import mix
+from herded.system.numerics.counter_rng import mix64
 from herded.system.suggestions import did_you_mean
 
 MODES = {"blanket": BLANKET, "shared": SHARED, "pooled": POOLED, "lazy": LAZY, "full": FULL}
@@ -68,7 +68,7 @@ def compile_contexts(
     weights: str | None, tables: TableArrays | None, width: np.ndarray
 ) -> ContextArrays:
     """The arrays for `weights`, or for a method that draws and has none."""
-    mode = DRAW if weights is None else MODES[weights]
+    mode = RANDOM_DRAW if weights is None else MODES[weights]
     if mode == LAZY and tables is not None:
         mode = BLANKET
     shared, pool_start = np.empty(0, np.uint32), np.empty(0, np.int64)
@@ -131,7 +131,7 @@ def _share_rows(p, row_start, entry_start, width, shared):
 def _row_hash(p, at, width):
     h = np.uint64(0)
     for k in range(width):
-        h = mix(h ^ np.uint64(p[at + k]))
+        h = mix64(h ^ np.uint64(p[at + k]))
     return np.int64(h >> np.uint64(1))
 
 

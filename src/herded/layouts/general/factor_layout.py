@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Step
+from herded.draws.protocol import SweepParameters
 from herded.errors import MethodError
 from herded.layouts.general.context_weights import TABULATED, is_hashed
 from herded.layouts.general.site_base import SiteLayout, weights_memory
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -23,7 +23,7 @@ class FactorLayout(SiteLayout):
     cools: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Whatever needs no tables."""
         weights = task.draw.weights
         if weights in TABULATED:
@@ -45,7 +45,9 @@ class FactorLayout(SiteLayout):
             ),
         )
 
-    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(
+        self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
+    ) -> Callable[..., None]:
         inverse = np.ones(sweeps) if betas is None else betas
         common = self.contexts, self.scan, step, inverse
         if self.scalar:

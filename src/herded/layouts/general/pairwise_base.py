@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from herded.layouts.general.site_base import SiteLayout, weights_memory
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
 
@@ -13,7 +13,7 @@ LEAN = 2**26  # bytes of links and rows that never are too many
 
 def propose_linked(
     layout: type[SiteLayout],
-    task: Task,
+    task: LayoutRequest,
     forced: bool,
     find_links: Callable[[FactorGraph], tuple[Any, str]],
     compile_links: Callable[[Any], tuple[Any, ...]],
@@ -29,7 +29,7 @@ def propose_linked(
         return reason
     most = max(LEAN, 8 * task.graph.log_tables.nbytes)
     if not forced and not (
-        memory_limits.fits(links.bytes, task.max_memory) and links.bytes <= most
+        memory_limits.fits_in_memory(links.bytes, task.max_memory) and links.bytes <= most
     ):
         return "its links would be large"
     chain = weights_memory(task, layout.kind)

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.herded_weights import HALF, start_all_scalar, start_all_vector
-from herded.draws.protocol import Draw, Step
+from herded.draws.herded_weights import HALF_PHASE, start_all_scalar, start_all_vector
+from herded.draws.protocol import Draw, SweepParameters
 from herded.draws.weight_modes import BLANKET, MAX_BINS, SHARED
-from herded.layouts.base import SweptLayout
+from herded.layouts.base import SweepableLayout
 from herded.layouts.chain_arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.context_weights import ContextArrays, compile_contexts, weight_bytes
 from herded.layouts.general.table_arrays import TableArrays
-from herded.layouts.hashed_weights import first_tables, grown
-from herded.layouts.proposal import Task
-from herded.layouts.state import NOTHING, State
-from herded.layouts.visit_order import JACOBI, ScanArrays, components
+from herded.layouts.hashed_weights import first_tables, grow_tables
+from herded.layouts.proposal import LayoutRequest
+from herded.layouts.state import EMPTY_INTEGERS, State
+from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system.aligned_arrays import arrays_in
 from herded.system.threads import run_parts
 
@@ -28,7 +28,7 @@ NO_WEIGHTS = np.zeros(0, np.uint32)  # of draws at random
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SiteLayout(SweptLayout):
+class SiteLayout(SweepableLayout):
     """Variables in any order of visit; each kind adds how a conditional is found."""
 
     factors: FactorArrays
@@ -39,7 +39,7 @@ class SiteLayout(SweptLayout):
     @classmethod
     def of(
         cls,
-        task: Task,
+        task: LayoutRequest,
         arrays: tuple[Any, ...],
         tables: TableArrays | None = None,
         **facts: Any,
@@ -74,7 +74,7 @@ class SiteLayout(SweptLayout):
         return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
-        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = connected_components(self.factors, self.model.evidence < 0)
         return found
 
     # -- one chain ---------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class SiteLayout(SweptLayout):
             width = 1 if self.scalar else self.width
             return first_tables(self.scan.segments, width, np.dtype(kind))
         if self.scalar:
-            phases = np.full(size, HALF)
+            phases = np.full(size, HALF_PHASE)
             if random:
                 start_all_scalar(phases, key)
             return {"w": phases}
@@ -111,7 +111,7 @@ class SiteLayout(SweptLayout):
         if self.scan.policy[0] == JACOBI:
             own["y"] = stored.copy()
         size = self.n_stored * (1 if self.scalar else self.width)
-        sums = np.zeros(size, np.int64) if tally else NOTHING
+        sums = np.zeros(size, np.int64) if tally else EMPTY_INTEGERS
         return State(stored, own, sums, 0, chain, total)
 
     def chain_arrays(self, state: State) -> ChainArrays:
@@ -123,12 +123,14 @@ class SiteLayout(SweptLayout):
             w=own.get("w", NO_WEIGHTS),
             tally=state.tally,
             keys=own.get("keys", NO_KEYS),
-            slot_start=own.get("slot_start", NOTHING),
-            slots=own.get("slots", NOTHING),
-            filled=own.get("filled", NOTHING),
+            slot_start=own.get("slot_start", EMPTY_INTEGERS),
+            slots=own.get("slots", EMPTY_INTEGERS),
+            filled=own.get("filled", EMPTY_INTEGERS),
         )
 
-    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(
+        self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
+    ) -> Callable[..., None]:
         """The compiled sweeps, told all but (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
@@ -136,7 +138,7 @@ class SiteLayout(SweptLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -154,11 +156,11 @@ class SiteLayout(SweptLayout):
                 run_parts(sweep, len(done), left, pool)
             if not self.hashed or not len(halted := np.flatnonzero(done < len(block))):
                 break
-            state.own.update(grown(state.own, halted))
+            state.own.update(grow_tables(state.own, halted))
         state.sweep += len(block)
 
 
-def weights_memory(task: Task, kind: str) -> float:
+def weights_memory(task: LayoutRequest, kind: str) -> float:
     """Bytes of one chain's weights on a layout of this kind."""
     draw = task.draw
     return weight_bytes(draw.weights, kind, task.entries, task.width, task.order.segments)

@@ -8,16 +8,16 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from herded.draws.protocol import Step
-from herded.draws.systematic import TogetherDraw, orders, start_phases
+from herded.draws.protocol import SweepParameters
+from herded.draws.systematic import SystematicDraw, member_orders, start_phases
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.general.table_arrays import TableArrays, compile_table
-from herded.layouts.herd_base import SideBySide
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.herd_base import MemberLanesLayout
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
-from herded.layouts.visit_order import JACOBI, ScanArrays, components
+from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system import memory_limits
 from herded.system.aligned_arrays import arrays_in
 from herded.system.threads import run_parts
@@ -46,21 +46,21 @@ class HerdTables(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SiteHerdLayout(SideBySide):
+class SiteHerdLayout(MemberLanesLayout):
     """Members of a variable side by side, visited in any order of the variables."""
 
     factors: FactorArrays
     scan: ScanArrays
 
     @classmethod
-    def of(cls, task: Task, memory: float, make: Callable[[], Any]) -> Proposal:
+    def of(cls, task: LayoutRequest, memory: float, make: Callable[[], Any]) -> Proposal:
         """An offer to lay a task out with the arrays that `make` gives."""
         if task.order.policy[0] == JACOBI:
             raise MethodError(
                 'expected a scan of one variable at a time for a herd, got "jacobi": use '
                 'scan="sequential"'
             )
-        draw, width = cast(TogetherDraw, task.draw), int(task.graph.cardinalities.max())
+        draw, width = cast(SystematicDraw, task.draw), int(task.graph.cardinalities.max())
         a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
         chain = float(task.graph.n_variables) * (a_state + 8 * width)
         return Proposal(
@@ -93,7 +93,7 @@ class SiteHerdLayout(SideBySide):
         return sum(array.nbytes for array in arrays_in(parts))
 
     def components(self) -> np.ndarray | None:
-        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = connected_components(self.factors, self.model.evidence < 0)
         return found
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
@@ -109,7 +109,7 @@ class SiteHerdLayout(SideBySide):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -123,7 +123,7 @@ class SiteHerdLayout(SideBySide):
         )
         inverse = np.ones(len(block)) if betas is None else betas
         sweep = partial(
-            self.kernel(), self.scan, orders(self.members), step, inverse, arrays, block
+            self.kernel(), self.scan, member_orders(self.members), step, inverse, arrays, block
         )
         work = self.scan.segments * (len(block) * self.members)
         run_parts(sweep, self.scan.n_segments, lambda: work, pool)
@@ -137,11 +137,13 @@ class TableHerdLayout(SiteHerdLayout):
     any_size: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         few = task.entries <= FEW_ENTRIES * len(task.free) or (
             not task.scalar and task.entries <= min(MORE_ENTRIES * len(task.free), AT_MOST)
         )
-        if not forced and not (few and memory_limits.fits(task.entries * 8, task.max_memory)):
+        if not forced and not (
+            few and memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
+        ):
             return "its tables would be large"
 
         def make() -> Any:
@@ -173,7 +175,7 @@ class FactorHerdLayout(SiteHerdLayout):
     cools: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         return cls.of(task, 0.0, lambda: task.factors)
 
     def kernel(self) -> Callable[..., None]:

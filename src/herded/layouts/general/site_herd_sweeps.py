@@ -14,19 +14,19 @@ import numpy as np
 
 from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.systematic import (
-    GO_ON,
-    PHASE,
-    draw_all,
+    NO_SECOND_PHASE,
+    PHASE_MASK,
+    draw_members,
     fresh_phase,
-    order_rows,
+    order_offsets,
+    scaled_ratio,
     second_phase,
-    share,
 )
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.argmax_kernel import max_value
+from herded.system.numerics.counter_rng import random_bits
 
 _0, _1 = np.uint64(0), np.uint64(1)
 _NONE, _ONE, _31 = np.uint32(0), np.uint32(1), np.uint32(31)
@@ -47,7 +47,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * variables_of
             if scan.policy[0] == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             for o in range(len(order)):
                 i = np.uint64(order[o])
                 if t is not None:
@@ -60,12 +60,12 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     for k in range(n):
                         p[k] = fixed_scalar(zero[k], one[k], betas[s])
                 if len(phases):
-                    phi, second = phases[i] & PHASE, GO_ON
+                    phi, second = phases[i] & PHASE_MASK, NO_SECOND_PHASE
                 else:
                     phi = fresh_phase(run.key, clock + i)
                     second = second_phase(run.key, clock + i)
-                a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
-                end, carries, total = draw_all(p, phi, second, flat, a, b, x, i * n, n)
+                a, b = order_offsets(random_bits(run.phase_key, clock + i), rows_of_orders, n)
+                end, carries, total = draw_members(p, phi, second, flat, a, b, x, i * n, n)
                 if len(phases):
                     phases[i] = end
                 if len(tally):
@@ -73,7 +73,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                 if len(ones):
                     count_ones(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
-                    keep(block, s, i, x, n)
+                    write_sample(block, s, i, x, n)
 
 
 @jit
@@ -96,7 +96,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
         for s in range(len(block)):
             clock = np.uint64(run.sweep + s) * variables_of
             if scan.policy[0] == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             for o in range(len(order)):
                 i = np.uint64(order[o])
                 states = m.cardinalities[i]
@@ -104,19 +104,21 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                 for k in range(1, states):
                     split = np.uint64(k)
                     if len(phases):
-                        phi[split] = phases[i * np.uint64(widest) + split] & PHASE
+                        phi[split] = phases[i * np.uint64(widest) + split] & PHASE_MASK
                     else:
                         phi[split] = fresh_phase(run.key + split, clock + i)
-                root, to, second = states >> 1, np.int64(i) * widest, GO_ON
+                root, to, second = states >> 1, np.int64(i) * widest, NO_SECOND_PHASE
                 if not len(phases):
                     second = second_phase(run.key + np.uint64(root), clock + i)
-                a, b = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                a, b = order_offsets(random_bits(run.phase_key, clock + i), rows_of_orders, n)
                 if t is not None:
                     find_rows(t.neighbour_start, t.neighbour, t.radix, i, x, n, row)
                     for k in range(n):
                         row[k] = t.entry_start[i] + row[k] * states
                         upper[k] = shares[row[k] + root]
-                    phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
+                    phi[root], _, _ = draw_members(
+                        upper, phi[root], second, flat, a, b, half, _0, n
+                    )
                     descend_all(shares, row, phi, flat, a, b, half, root, states, x, i * n, n)
                     if len(tally):
                         add_rows(t.p, row, states, n, tally, to)
@@ -127,7 +129,9 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                             one[c] = logits[k * states + c]
                         fixed_vector(one, betas[s], states, own, 0, VECTOR_ONE)
                         upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
-                    phi[root], _, _ = draw_all(upper, phi[root], second, flat, a, b, half, _0, n)
+                    phi[root], _, _ = draw_members(
+                        upper, phi[root], second, flat, a, b, half, _0, n
+                    )
                     for j in range(n):
                         k = np.uint64(flat[a + np.uint64(flat[b + j])])
                         at = np.int64(k) * (widest + 1)
@@ -144,7 +148,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                     for k in range(1, states):
                         phases[i * np.uint64(widest) + np.uint64(k)] = phi[k]
                 if block.shape[1]:
-                    keep(block, s, i, x, n)
+                    write_sample(block, s, i, x, n)
 
 
 @jit
@@ -223,7 +227,7 @@ def cumulate(p, at, states, upto, to):
     for k in range(states):
         total += np.int64(p[at + k])
         upto[to + k + 1] = total
-    return share(total - upto[to + (states >> 1)], total)
+    return scaled_ratio(total - upto[to + (states >> 1)], total)
 
 
 @jit
@@ -232,8 +236,8 @@ def descend(phi, upto, at, low, high):
     while high - low > 1:
         middle = (low + high) >> 1
         whole = upto[at + high] - upto[at + low]
-        value = np.uint32(phi[middle] + share(upto[at + high] - upto[at + middle], whole))
-        phi[middle] = value & PHASE
+        value = np.uint32(phi[middle] + scaled_ratio(upto[at + high] - upto[at + middle], whole))
+        phi[middle] = value & PHASE_MASK
         if value >> _31:
             low = middle
         else:
@@ -259,7 +263,7 @@ def descend_all(shares, row, phi, flat, a, b, half, root, states, x, at, n):
             value = np.uint32(
                 phi[middle] + (shares[np.uint64(row[k]) + middle] if goes_on else _NONE)
             )
-            phi[middle] = value & PHASE
+            phi[middle] = value & PHASE_MASK
             up = value >> _31 != _NONE
             high = np.int64(middle) if goes_on and not up else high
             low = np.int64(middle) if up else low
@@ -289,7 +293,7 @@ def count_states(ones, width, i, x, n, states):
 @jit
 def fill_shares(p, row_start, entry_start, cardinalities, shares):
     """What each split gives its upper half, in all rows of a table: a split goes by its middle."""
-    widest = largest(cardinalities)
+    widest = max_value(cardinalities)
     low, high = np.empty((2, widest + 1), np.int64)
     upto = np.empty(widest + 1, np.int64)
     for i in range(len(cardinalities)):
@@ -308,7 +312,7 @@ def fill_shares(p, row_start, entry_start, cardinalities, shares):
             cumulate(p, at, states, upto, 0)
             shares[at] = 0
             for k in range(1, states):
-                shares[at + k] = share(upto[high[k]] - upto[k], upto[high[k]] - upto[low[k]])
+                shares[at + k] = scaled_ratio(upto[high[k]] - upto[k], upto[high[k]] - upto[low[k]])
 
 
 @jit
@@ -322,7 +326,7 @@ def count_ones(ones, width, i, n, carries):
 
 
 @jit
-def keep(block, s, i, x, n):
+def write_sample(block, s, i, x, n):
     """Write a variable's new states into the sample."""
     for k in range(n):
         block[s, i * n + k] = x[i * n + k]

@@ -21,7 +21,7 @@ from herded.draws.context_hashing import (
     hash_others,
     hash_state,
     is_to_grow,
-    share,
+    slot_share,
 )
 from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
 from herded.draws.herded import herd_scalar, herd_vector, slack_vector
@@ -29,30 +29,30 @@ from herded.draws.herded_weights import (
     bin_scalar,
     bin_shift,
     bin_vector,
-    bins_at,
+    bins_in_sweep,
     mean_state,
     split_pools,
     start_scalar,
     start_vector,
 )
 from herded.draws.random import draw_scalar, draw_vector
-from herded.draws.weight_modes import DRAW, FULL, LAZY, MAX_BINS, POOLED, SHARED
+from herded.draws.weight_modes import FULL, LAZY, MAX_BINS, POOLED, RANDOM_DRAW, SHARED
 from herded.layouts.binary_pairs.arrays import field_of, fixed_sigmoid
 from herded.layouts.binary_pairs.incremental_fields import (
-    FEW,
     MANY,
-    follow,
+    MAX_FLIP_DIVISOR,
     is_easy,
     room_to_follow,
     sum_fields,
+    sweep_with_stored_fields,
 )
-from herded.layouts.chain_arrays import publish, shuffle
+from herded.layouts.chain_arrays import publish, shuffle_visits
 from herded.layouts.factor_arrays import log_conditional, log_conditional_pair
 from herded.layouts.general.table_arrays import row_of, row_of_bits
 from herded.layouts.visit_order import JACOBI, RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.argmax_kernel import max_value
+from herded.system.numerics.counter_rng import random_bits
 
 
 @jit
@@ -79,7 +79,7 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
         if mode >= LAZY:
             first_slot = slot_start[g]
             table = keys[first_slot : first_slot + slots[g]]
-            most = share(run.max_weights, len(variables), len(scan.order))
+            most = slot_share(run.max_weights, len(variables), len(scan.order))
         if q is not None:
             batches = q.batch_start[q.first_batch[g] : q.first_batch[g + 1] + 1]
             easy = is_easy(batches, len(order), len(far), len(x))
@@ -90,18 +90,18 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
             if mode >= LAZY and is_to_grow(filled[g], len(table), most):
                 break
             clock, sample = np.uint64(run.sweep + s) * n, block[s]
-            shift = bin_shift(bins_at(run.sweep + s))
+            shift = bin_shift(bins_in_sweep(run.sweep + s))
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             if q is not None and follows:
                 drawing = c.mode, run.key, clock, plane, shift
-                flips = follow(
+                flips = sweep_with_stored_fields(
                     q, drawing, scan.order, batches, x, w, sample, tally, fields, flipped
                 )
-                follows = easy or FEW * flips < len(order)
+                follows = easy or MAX_FLIP_DIVISOR * flips < len(order)
                 done[g] = s + 1
                 continue
             for o in range(len(order)):
@@ -119,8 +119,8 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
                     p = fixed_scalar(zero, one, betas[s])
                 if q is not None:
                     p = fixed_sigmoid(field_of(alone, near, far_start, far, i, x), sigmoid)
-                if mode == DRAW:
-                    new = np.uint32(draw_scalar(draw(run.key, clock + np.uint64(i)), p))
+                if mode == RANDOM_DRAW:
+                    new = np.uint32(draw_scalar(random_bits(run.key, clock + np.uint64(i)), p))
                 else:
                     if mode == POOLED:
                         at = np.uint64(i + bin_scalar(p, shift) * plane)
@@ -151,8 +151,8 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
-    slot_start, slots, widest = m.slot_start, m.slots, largest(c.width)
-    scale = VECTOR_ONE if mode == DRAW else WEIGHT_ONE
+    slot_start, slots, widest = m.slot_start, m.slots, max_value(c.width)
+    scale = VECTOR_ONE if mode == RANDOM_DRAW else WEIGHT_ONE
     if t is not None:
         entry_start, row_start, p = t.entry_start, t.row_start, t.p
         n_start, neighbour, radix = t.neighbour_start, t.neighbour, t.radix
@@ -168,15 +168,15 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
         if mode >= LAZY:
             first_slot = slot_start[g]
             table = keys[first_slot : first_slot + slots[g]]
-            most = share(run.max_weights, len(variables), len(scan.order))
+            most = slot_share(run.max_weights, len(variables), len(scan.order))
         for s in range(done[g], len(block)):
             if mode >= LAZY and is_to_grow(filled[g], len(table), most):
                 break
             clock = np.uint64(run.sweep + s) * n
-            bins = bins_at(run.sweep + s)
+            bins = bins_in_sweep(run.sweep + s)
             whole = hash_state(x) if mode == FULL else np.uint64(0)
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, width, plane, run.sweep + s)
             for o in range(len(order)):
@@ -193,8 +193,8 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
                         states, i, x, logits,
                     )  # fmt: skip
                     mean = fixed_vector(logits, betas[s], states, p, own, scale)
-                if mode == DRAW:
-                    new = draw_vector(draw(run.key, clock + np.uint64(i)), p, own, states)
+                if mode == RANDOM_DRAW:
+                    new = draw_vector(random_bits(run.key, clock + np.uint64(i)), p, own, states)
                 else:
                     if mode == POOLED:
                         at = pool_start[i] + bin_vector(mean, states, bins) * plane
@@ -210,7 +210,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
                     if run.slack == 0:
                         new = herd_vector(w, at, p, own, states)
                     else:
-                        bits = draw(run.key, clock + np.uint64(i))
+                        bits = random_bits(run.key, clock + np.uint64(i))
                         new = slack_vector(w, at, p, own, states, run.slack, bits)
                 if mode == FULL and policy != JACOBI:
                     whole ^= hash_one(i, x[i]) ^ hash_one(i, new)

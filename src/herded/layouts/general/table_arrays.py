@@ -16,14 +16,14 @@ from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed
 from herded.errors import MemoryLimitError
 from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_conditional_pair
 from herded.system import memory_limits
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 from herded.system.memory_limits import Size
-from herded.system.numerics.argmax_kernel import largest
+from herded.system.numerics.argmax_kernel import max_value
 
-NEAR = 8  # neighbours that are read without looking for the end of their list
+MAX_NEAR_NEIGHBOURS = 8  # neighbours that are read without looking for the end of their list
 CHUNK = 2**20  # rows that are filled at once
-LONG = 2**29  # values of factors in tables that take ten seconds or more to fill
+SLOW_FILL_VALUES = 2**29  # values of factors in tables that take ten seconds or more to fill
 
 
 class TableArrays(NamedTuple):
@@ -35,7 +35,8 @@ class TableArrays(NamedTuple):
     neighbour_start: np.ndarray
     neighbour: np.ndarray  # uint32
     radix: np.ndarray  # cardinality of each neighbour
-    near: np.ndarray  # (N, NEAR) uint32, scalar rule: its first neighbours, from the right
+    # (N, MAX_NEAR_NEIGHBOURS) uint32, scalar rule: its first neighbours, from the right
+    near: np.ndarray
     near_mask: np.ndarray  # (N,) the bits of a row that they are
     p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
 
@@ -52,7 +53,7 @@ def check_tables(
 
     `rows` are those of each variable's table, `start` where its neighbours are.
     """
-    if memory_limits.fits(need, max_memory):
+    if memory_limits.fits_in_memory(need, max_memory):
         return
     i = int(np.argmax(rows))
     way_out = 'Drop layout="table"'
@@ -62,9 +63,10 @@ def check_tables(
             "choice)"
         )
     raise MemoryLimitError(
-        f"expected tables of at most {memory_limits.readable(memory_limits.limit(max_memory))}, "
+        "expected tables of at most "
+        f"{memory_limits.size_text(memory_limits.memory_limit(max_memory))}, "
         "but they need "
-        f"{memory_limits.readable(need)}: variable {name_of(i)} has {start[i + 1] - start[i]} "
+        f"{memory_limits.size_text(need)}: variable {name_of(i)} has {start[i + 1] - start[i]} "
         "neighbours "
         f"in {rows[i]:.3g} states. "
         f"{way_out}, or raise max_memory="
@@ -77,9 +79,9 @@ def compile_table(
     """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
     rows = rows.astype(np.int64)
     width = np.ones_like(rows) if scalar else factors.cardinalities
-    row_start, entry_start = starts(rows), starts(rows * width)
+    row_start, entry_start = start_offsets(rows), start_offsets(rows * width)
     p = np.empty(entry_start[-1], np.uint32 if scalar else np.int32)
-    if float(row_start[-1]) * float(factors.entry_start[-1]) > LONG:
+    if float(row_start[-1]) * float(factors.entry_start[-1]) > SLOW_FILL_VALUES:
         _warn_of_large(factors, rows)
     scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
     scale = WEIGHT_ONE if herded_in_time else VECTOR_ONE  # of the vector rule
@@ -89,7 +91,7 @@ def compile_table(
         fill(factors, row_start, entry_start, first, begin, end, scratch, p, scale)
     n = len(rows) if scalar else 0
     near, near_mask = _near_neighbours(factors.neighbour_start, factors.neighbour, n)
-    return lock(
+    return make_read_only(
         TableArrays(
             width,
             row_start,
@@ -107,10 +109,10 @@ def compile_table(
 def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
     """Say before it is begun what will take long."""
     work = float(rows @ np.diff(factors.entry_start))
-    if work > LONG:
+    if work > SLOW_FILL_VALUES:
         warnings.warn(
             f"tables of {float(rows.sum()):.2g} rows are filled before the first sweep, which may "
-            f"take {10 * work / LONG:.0f} seconds or more: Gibbs(herd=64) and "
+            f"take {10 * work / SLOW_FILL_VALUES:.0f} seconds or more: Gibbs(herd=64) and "
             'HerdedGibbs(weights="pooled") need none',
             stacklevel=2,
         )
@@ -118,13 +120,15 @@ def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
 
 @jit
 def _near_neighbours(start, neighbour, n):
-    """The first NEAR neighbours of n variables at the right ends of rows, and their masks."""
-    near, mask = np.zeros((n, NEAR), np.uint32), np.zeros(n, np.int64)
+    """The first MAX_NEAR_NEIGHBOURS neighbours of n variables at the right ends of rows, and
+    their masks.
+    """
+    near, mask = np.zeros((n, MAX_NEAR_NEIGHBOURS), np.uint32), np.zeros(n, np.int64)
     for i in range(n):
-        count = min(start[i + 1] - start[i], NEAR)
+        count = min(start[i + 1] - start[i], MAX_NEAR_NEIGHBOURS)
         mask[i] = (1 << count) - 1
         for e in range(count):
-            near[i, NEAR - count + e] = neighbour[start[i] + e]
+            near[i, MAX_NEAR_NEIGHBOURS - count + e] = neighbour[start[i] + e]
     return near, mask
 
 
@@ -164,7 +168,7 @@ def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p, _):
 @jit
 def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
     """The same for more than two states."""
-    logits = np.empty(largest(factors.cardinalities))
+    logits = np.empty(max_value(factors.cardinalities))
     while begin < end:
         _set_neighbours(factors, i, begin - row_start[i], x)
         last, states = min(end, row_start[i + 1]), factors.cardinalities[i]
@@ -180,14 +184,14 @@ def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
 def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
     """The row of variable `i` that the state `x` of binary variables selects.
 
-    The loop over the near ones always has NEAR turns, so that no end must be guessed; what it reads
-    where there are fewer is masked.
+    The loop over the near ones always has MAX_NEAR_NEIGHBOURS turns, so that no end must be
+    guessed; what it reads where there are fewer is masked.
     """
     row = 0
-    for e in range(NEAR):
-        row |= np.int64(x[near[i, e]]) << (NEAR - 1 - e)
+    for e in range(MAX_NEAR_NEIGHBOURS):
+        row |= np.int64(x[near[i, e]]) << (MAX_NEAR_NEIGHBOURS - 1 - e)
     row &= near_mask[i]
-    n = neighbour_start[i] + NEAR
+    n = neighbour_start[i] + MAX_NEAR_NEIGHBOURS
     while n < neighbour_start[i + 1]:
         row = (row << 1) | np.int64(x[neighbour[n]])
         n += 1

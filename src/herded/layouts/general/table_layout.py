@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Step
+from herded.draws.protocol import SweepParameters
 from herded.draws.weight_modes import BLANKET
 from herded.layouts.general.context_weights import TABULATED, is_hashed
 from herded.layouts.general.site_base import SiteLayout, weights_memory
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
-from herded.layouts.proposal import Proposal, Task
-from herded.models.naming import called
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.models.naming import variable_text
 from herded.system import memory_limits
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
@@ -28,9 +28,9 @@ class TableLayout(SiteLayout):
     kind: ClassVar[str] = "table"
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Tables where the weights demand them, or where they are small."""
-        few = memory_limits.fits(task.entries * 8, task.max_memory)
+        few = memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
         few = few and task.entries <= FEW_ENTRIES * len(task.free)
         weights = task.draw.weights
         if not (forced or weights in TABULATED or few):
@@ -51,7 +51,7 @@ class TableLayout(SiteLayout):
                 need,
                 task.max_memory,
                 task.rows,
-                lambda i: called(task.model, i),
+                lambda i: variable_text(task.model, i),
                 task.factors.neighbour_start,
                 weights in TABULATED,
             ),
@@ -60,7 +60,7 @@ class TableLayout(SiteLayout):
         )
 
     @classmethod
-    def _make(cls, task: Task, facts: dict[str, Any]) -> SiteLayout:
+    def _make(cls, task: LayoutRequest, facts: dict[str, Any]) -> SiteLayout:
         clamped = np.maximum(task.graph.evidence, 0)
         tables = compile_table(
             task.factors, task.rows, clamped, task.scalar, task.draw.weights is not None
@@ -78,7 +78,9 @@ class TableLayout(SiteLayout):
         starts, first = np.unique(self.contexts.shared, return_index=True)
         return starts, widths[first]
 
-    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(
+        self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
+    ) -> Callable[..., None]:
         common = self.contexts, self.scan, step, None
         if self.scalar:
             return partial(scalar_sweeps, self.arrays, None, None, *common)

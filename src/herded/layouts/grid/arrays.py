@@ -28,9 +28,9 @@ from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
-COUNTS, BITS = 5, 16  # contexts
+CONTEXTS_BY_COUNT, CONTEXTS_BY_BITS = 5, 16  # contexts
 PLANES = 4  # bytes of a conditional of a herd
 
 
@@ -70,7 +70,7 @@ def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows
                     d = e ^ flip[e >> 1]
                     if not there[d]:
                         continue
-                    if contexts == BITS:
+                    if contexts == CONTEXTS_BY_BITS:
                         up = (q >> d) & 1
                     else:
                         up = 1 if ones > 0 else 0
@@ -110,8 +110,8 @@ def start_lattice(w, sites, key):
             for q in range(contexts):
                 plane = (strip * contexts + q) * sites + site
                 line = (strip * sites + site) * contexts + q
-                name = plane if contexts == COUNTS else line
-                planes[q, site % lanes] = draw(key, np.uint64(name)) >> shift
+                name = plane if contexts == CONTEXTS_BY_COUNT else line
+                planes[q, site % lanes] = random_bits(key, np.uint64(name)) >> shift
 
 
 def compile_lattice(
@@ -123,7 +123,7 @@ def compile_lattice(
     `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
     """
     rows, columns, strips = strip_shape(*model.shape)
-    contexts = COUNTS if by_count else BITS
+    contexts = CONTEXTS_BY_COUNT if by_count else CONTEXTS_BY_BITS
     planes = contexts * (PLANES if kind is np.uint8 else 1)
     p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
     fill_lattice(
@@ -144,4 +144,10 @@ def compile_lattice(
 def n_entries(shape: tuple[int, int], by_count: bool) -> int:
     """Conditionals of all places, those included that no site has."""
     rows, columns, strips = strip_shape(*shape)
-    return 2 * strips * n_cells(rows * columns) * LANES * (COUNTS if by_count else BITS)
+    return (
+        2
+        * strips
+        * n_cells(rows * columns)
+        * LANES
+        * (CONTEXTS_BY_COUNT if by_count else CONTEXTS_BY_BITS)
+    )

@@ -7,19 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import Step
-from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
-from herded.layouts.grid.arrays import COUNTS, PLANES, compile_lattice, n_entries, start_lattice
+from herded.draws.protocol import SweepParameters
+from herded.draws.systematic_lanes import MEMBERS_PER_WORD, live_in_last, member_masks, words_of
+from herded.layouts.grid.arrays import (
+    CONTEXTS_BY_COUNT,
+    PLANES,
+    compile_lattice,
+    n_entries,
+    start_lattice,
+)
 from herded.layouts.grid.herd_sweeps import Frame, GridHerd, herd_sweeps
 from herded.layouts.grid.layout import PackedLayout, why_no_grid
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES, pack
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.packing.wavefront import schedule, wave_length
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
-from herded.system.threads import run_jobs, workers
+from herded.system.threads import count_threads, run_jobs
 
 # On smaller lattices most lanes would idle: layouts whose lanes are members are faster there.
 FEWEST_SITES = 256
@@ -33,7 +39,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     scalar: bool = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Herds on a lattice of two states."""
         model: Any = task.model
         reason = why_no_grid(task)
@@ -47,7 +53,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
         tables = PLANES * float(n_entries(model.shape, by_count))
-        sites = n_entries(model.shape, True) / COUNTS
+        sites = n_entries(model.shape, True) / CONTEXTS_BY_COUNT
         chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed
         return Proposal(
@@ -93,10 +99,12 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         words = np.zeros((self.words, h * w), np.uint8)
         if states.strides[0] == 0:  # all members start alike
             words[:, states[0] == 1] = 0xFF
-            words[-1] &= 0xFF >> WORD - live_in_last(self.members)
+            words[-1] &= 0xFF >> MEMBERS_PER_WORD - live_in_last(self.members)
         else:
             for k in range(self.members):  # all at once would take twice their bytes again
-                words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
+                words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
+                    k % MEMBERS_PER_WORD
+                )
         inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:
@@ -121,21 +129,21 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
         grid = self.arrays
         p = grid.p.reshape(2, self.parts, -1)
-        tables = (p, None) if len(grid.contexts) == COUNTS else (None, p)
+        tables = (p, None) if len(grid.contexts) == CONTEXTS_BY_COUNT else (None, p)
         phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
         herd = GridHerd(state.x, phases, state.tally, state.ones)
-        spare = WORD - live_in_last(self.members)
+        spare = MEMBERS_PER_WORD - live_in_last(self.members)
         frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
-        sweep = partial(herd_sweeps, *tables, places(self.members), frame, step, herd, block)
+        sweep = partial(herd_sweeps, *tables, member_masks(self.members), frame, step, herd, block)
         size = p.nbytes + sum(array.nbytes for array in herd)
         length = wave_length(size, self.parts)
-        threads = workers(pool, len(block) * self.n_stored * self.members)
+        threads = count_threads(pool, len(block) * self.n_stored * self.members)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)
         state.sweep += len(block)

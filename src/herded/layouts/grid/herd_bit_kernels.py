@@ -73,7 +73,7 @@ def round_conditionals(work, at, contexts, turn):
 
 
 @jit
-def carry(low, high, p, new, place):
+def add_and_carry(low, high, p, new, place):
     """Add p to its phase, at scale 2^7; a change of the highest bit sets the member's place.
 
     p = 1 may go to either phase: it changes nothing but the highest bit.
@@ -93,7 +93,7 @@ def one_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
     many = q3 if odd else q2
     p = many if U1(s1 & place) != _NONE else few
     p = q4 if U1(s2 & place) != _NONE else p
-    return carry(low, high, p, new, place)
+    return add_and_carry(low, high, p, new, place)
 
 
 @jit
@@ -114,7 +114,7 @@ def four_by_count(work, at, places, order):
 
 
 @jit
-def choose(first, second, q0, q1, q2, q3):
+def select_of_4(first, second, q0, q1, q2, q3):
     """One of four, by two bits."""
     low = q1 if first else q0
     high = q3 if first else q2
@@ -131,18 +131,18 @@ def one_by_bits(work, at, places, order):
         place, e = places[order + m], at + P + m
         left = U1(work[at + AROUND + m] & place) != _NONE
         right = U1(work[at + AROUND + N + m] & place) != _NONE
-        p0 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p0 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p1 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p1 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p2 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p2 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         e += _4N
-        p3 = choose(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p3 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
         up = U1(work[at + AROUND + _2N + m] & place) != _NONE
         down = U1(work[at + AROUND + _3N + m] & place) != _NONE
-        p0 = choose(up, down, p0, p1, p2, p3)
+        p0 = select_of_4(up, down, p0, p1, p2, p3)
         a, b = work[at + LOW + m], work[at + HIGH + m]
-        a, b, x = carry(a, b, p0, work[at + NEW + m], place)
+        a, b, x = add_and_carry(a, b, p0, work[at + NEW + m], place)
         work[at + LOW + m] = a
         work[at + HIGH + m] = b
         work[at + NEW + m] = x

@@ -14,8 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.systematic_lanes import U1, U4, U8, WORD, key_words, lane_bits, window_start
-from herded.layouts.grid.arrays import BITS, COUNTS, PLANES
+from herded.draws.systematic_lanes import (
+    MEMBERS_PER_WORD,
+    U1,
+    U4,
+    U8,
+    key_words,
+    lane_bits,
+    window_start,
+)
+from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, PLANES
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
     BEFORE,
@@ -38,9 +46,9 @@ from herded.layouts.grid.herd_bit_kernels import (
     take_off,
 )
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _0, _1 = U8(0), U8(1)
 _HALF_CELL = U8(LANES // 2)
@@ -74,9 +82,9 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     The conditionals are `five` or `sixteen`, (2, strips, entries of a strip); the other is None.
     """
     if five is not None:
-        p, strips, contexts = five.reshape(-1), five.shape[1], U8(COUNTS)
+        p, strips, contexts = five.reshape(-1), five.shape[1], U8(CONTEXTS_BY_COUNT)
     if sixteen is not None:
-        p, strips, contexts = sixteen.reshape(-1), sixteen.shape[1], U8(BITS)
+        p, strips, contexts = sixteen.reshape(-1), sixteen.shape[1], U8(CONTEXTS_BY_BITS)
     x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
     tally, ones, orders = herd.tally, herd.ones, places.reshape(-1)
     rows, height = frame.rows, frame.height
@@ -84,24 +92,24 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     columns, row = wide - 2, U8(words * wide)
     sites = rows * columns
     cells = -(-sites // LANES)
-    lanes, fours = cells * LANES, (WORD - frame.spare + 3) // 4
+    lanes, fours = cells * LANES, (MEMBERS_PER_WORD - frame.spare + 3) // 4
     work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
-        for front in range(*fronts(region)):
+        for front in range(*wave_fronts(region)):
             for half in range(region[BEGIN], region[END]):
-                strip = strip_in(region, front, half - region[BEGIN], strips)
+                strip = strip_at_front(region, front, half - region[BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
                 part = colour * strips + strip
                 clock = U8((run.sweep + s) * 2 * strips + part)
                 if len(phases):
-                    chance = draw(run.key, U8(part))
+                    chance = random_bits(run.key, U8(part))
                     load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
                 else:
-                    draw_phases(work, lanes, draw(run.key, clock))
-                key = draw(run.phase_key, clock)
-                draw_fine_chances(work, lanes, draw(key, _0))
+                    draw_phases(work, lanes, random_bits(run.key, clock))
+                key = random_bits(run.phase_key, clock)
+                draw_fine_chances(work, lanes, random_bits(key, _0))
                 shuffle_words(turns, key)
                 mine = U8(colour * tall + first + 1) * row
                 other = U8((1 - colour) * tall + first + 1) * row
@@ -115,7 +123,7 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                     if sixteen is not None:
                         copy_neighbours(work, x, other + word, row, rows, columns, shift)
                     for cell in range(cells):
-                        bits = draw(key, U8((1 + cell) * words + turn))
+                        bits = random_bits(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
                         if turn == 0:
                             entries = U8(PLANES * (part * cells + cell)) * N * contexts
@@ -133,10 +141,10 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                             take_off(work, at, spare)
                         count_word(work, at)
                     below = min(rows, height - first)
-                    write(work, x, mine + word + _1, row, below, columns)
+                    write_word(work, x, mine + word + _1, row, below, columns)
                     if len(samples):
                         to = s * block.shape[1] + (part * rows * words + g) * columns
-                        write(work, samples, U8(to), U8(words * columns), rows, columns)
+                        write_word(work, samples, U8(to), U8(words * columns), rows, columns)
                     if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
                         add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
@@ -209,7 +217,7 @@ def shuffle_words(turns, key):
     for g in range(len(turns)):
         turns[g] = g
     for last in range(len(turns) - 1, 0, -1):
-        other = np.int64(draw(key, U8(last)) >> U8(11)) % (last + 1)
+        other = np.int64(random_bits(key, U8(last)) >> U8(11)) % (last + 1)
         turns[last], turns[other] = turns[other], turns[last]
 
 
@@ -263,7 +271,7 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
 
 
 @jit
-def write(work, target, to, step, rows, columns):
+def write_word(work, target, to, step, rows, columns):
     """Copy a word's new states to rows that are `step` apart."""
     for r in range(rows):
         m = _0

@@ -8,22 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.herded_weights import HALF
-from herded.draws.protocol import Draw, Step
-from herded.layouts.base import SweptLayout
+from herded.draws.herded_weights import HALF_PHASE
+from herded.draws.protocol import Draw, SweepParameters
+from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.context_weights import TABULATED
 from herded.layouts.grid.arrays import compile_lattice, n_entries, start_lattice
 from herded.layouts.grid.sweeps import lattice_sweeps
 from herded.layouts.packing.colour_packing import pack, unpack
 from herded.layouts.packing.wavefront import schedule, wave_length
-from herded.layouts.proposal import Proposal, Task
-from herded.layouts.state import NOTHING, State
-from herded.layouts.visit_order import components
-from herded.models.factor_graph import as_graph
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.state import EMPTY_INTEGERS, State
+from herded.layouts.visit_order import connected_components
+from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
-from herded.system.threads import run_jobs, workers
+from herded.system.threads import count_threads, run_jobs
 
 
 def counts(state: State) -> np.ndarray:
@@ -31,7 +31,7 @@ def counts(state: State) -> np.ndarray:
     return state.ones.astype(np.uint8, copy=False)
 
 
-def why_no_grid(task: Task) -> str:
+def why_no_grid(task: LayoutRequest) -> str:
     """Why the grid kernels cannot run this; empty if they can."""
     model = task.model
     if not isinstance(model, Lattice):
@@ -49,7 +49,7 @@ def why_no_grid(task: Task) -> str:
     return ""
 
 
-class PackedLayout(SweptLayout):
+class PackedLayout(SweepableLayout):
     """A lattice packed by colour; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
@@ -95,7 +95,7 @@ class PackedLayout(SweptLayout):
             stored[:, 0], stored[:, height + 1] = stored[:, height], stored[:, 1]
             stored[:, :, 0], stored[:, :, -1] = stored[:, :, -2], stored[:, :, 1]
         size = self.n_stored * (1 if self.scalar else self.width)
-        sums = np.zeros(size, np.int64) if tally else NOTHING
+        sums = np.zeros(size, np.int64) if tally else EMPTY_INTEGERS
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
@@ -106,7 +106,7 @@ class PackedLayout(SweptLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -114,7 +114,7 @@ class PackedLayout(SweptLayout):
         kernel, w, size = self.kernel(state)
         where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
         sweep = partial(kernel, *where, state.x, w, state.tally, block)
-        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
+        threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
         length = wave_length(size, self.parts)
         for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             if threads == 1:
@@ -125,7 +125,11 @@ class PackedLayout(SweptLayout):
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
-        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+        return (
+            None
+            if free.all()
+            else connected_components(compile_factors(to_factor_graph(self.model)), free)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,7 +141,7 @@ class GridLayout(PackedLayout):
     counts: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Weights of Algorithm 1 or shared ones, or draws, on a lattice of two states."""
         model: Any = task.model
         reason = why_no_grid(task)
@@ -179,7 +183,7 @@ class GridLayout(PackedLayout):
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         p = self.arrays.p
         phases = aligned(p.shape, p.dtype)
-        phases[...] = HALF
+        phases[...] = HALF_PHASE
         if random:
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"w": phases}

@@ -8,12 +8,12 @@ elsewhere, which leaves the other phases as they are and carries nothing.
 
 import numpy as np
 
-from herded.draws.herded import PHASE
-from herded.layouts.grid.arrays import COUNTS
+from herded.draws.herded import PHASE_MASK
+from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _33 = np.uint64(33)
 
@@ -37,22 +37,24 @@ def lattice_sweeps(
     context, new = zeros(places), zeros(places)  # also for places that no site has
     seen = np.empty(places, np.uint32)
     for region in regions:
-        for front in range(*fronts(region)):
+        for front in range(*wave_fronts(region)):
             for half in range(region[BEGIN], region[END]):
-                strip = strip_in(region, front, half - region[BEGIN], strips)
+                strip = strip_at_front(region, front, half - region[BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
-                look_around(x, len(contexts) == COUNTS, colour, strip * rows, rows, context)
+                look_around(
+                    x, len(contexts) == CONTEXTS_BY_COUNT, colour, strip * rows, rows, context
+                )
                 if w is not None:
-                    herd(p, w, colour, strip, contexts, context, new)
+                    herd_strip(p, w, colour, strip, contexts, context, new)
                 if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * sites + at)
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
-                store(x, colour, strip * rows, rows, height, new)
-                count(new, ones, at, sites)
-                keep(new, block, s, at, sites)
+                write_states(x, colour, strip * rows, rows, height, new)
+                count_ones_in_strip(new, ones, at, sites)
+                write_sample(new, block, s, at, sites)
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
                 if len(tally) > 0:
@@ -88,7 +90,7 @@ def look_around(x, by_count, colour, first, rows, context):
 
 
 @jit
-def herd(p, w, colour, strip, contexts, context, new):
+def herd_strip(p, w, colour, strip, contexts, context, new):
     """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
     size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
@@ -101,9 +103,9 @@ def herd(p, w, colour, strip, contexts, context, new):
             for q in range(len(contexts)):
                 add = planes[q * LANES + m] if here[m] == q else np.uint32(0)
                 phi = np.uint32(phases[q * LANES + m] + add)
-                phases[q * LANES + m] = phi & PHASE
+                phases[q * LANES + m] = phi & PHASE_MASK
                 carry |= phi
-            states[m] = carry > PHASE
+            states[m] = carry > PHASE_MASK
 
 
 @jit
@@ -116,7 +118,7 @@ def draw_states(p, colour, strip, contexts, context, key, clock, new):
         states = new[cell * LANES : (cell + 1) * LANES]
         first = clock + np.uint64(cell * LANES)
         for m in range(LANES):
-            bits = np.uint32(draw(key, first + np.uint64(m)) >> _33)
+            bits = np.uint32(random_bits(key, first + np.uint64(m)) >> _33)
             states[m] = bits < conditional(planes, contexts, here[m], m)
 
 
@@ -149,7 +151,7 @@ def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
 
 
 @jit
-def store(x, colour, first, rows, height, new):
+def write_states(x, colour, first, rows, height, new):
     """Write a strip's new states into the lattice."""
     columns = x.shape[2] - 2
     last = first + rows
@@ -160,7 +162,7 @@ def store(x, colour, first, rows, height, new):
 
 
 @jit
-def count(new, ones, at, sites):
+def count_ones_in_strip(new, ones, at, sites):
     """Count the sites that are 1, if there is room for counts."""
     mine = ones[at : at + sites]
     for m in range(len(mine)):
@@ -168,7 +170,7 @@ def count(new, ones, at, sites):
 
 
 @jit
-def keep(new, block, s, at, sites):
+def write_sample(new, block, s, at, sites):
     """Write a strip's new states into the sample, if it has room."""
     sample = block[s, at : at + sites]
     for m in range(len(sample)):

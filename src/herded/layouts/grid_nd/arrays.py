@@ -26,7 +26,7 @@ from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.grid.arrays import PLANES, put_conditional
 from herded.layouts.packing.colour_packing import LANES
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned, starts
+from herded.system.aligned_arrays import aligned, start_offsets
 from herded.system.compilation.jit import jit
 
 STRIP = 512  # least number of sites in a strip
@@ -148,7 +148,7 @@ def find_runs(near: np.ndarray, frame: CubeShape) -> tuple[np.ndarray, np.ndarra
     rows = np.diff(np.append(first, frame.total))
     runs = np.column_stack([first, rows, near[first]])
     counts = np.bincount(first // frame.rows, minlength=frame.strips)
-    return np.ascontiguousarray(runs), starts(counts)
+    return np.ascontiguousarray(runs), start_offsets(counts)
 
 
 @jit

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import Step
-from herded.draws.systematic_lanes import WORD, live_in_last, places, words_of
+from herded.draws.protocol import SweepParameters
+from herded.draws.systematic_lanes import MEMBERS_PER_WORD, live_in_last, member_masks, words_of
 from herded.layouts.grid.arrays import PLANES, start_lattice
 from herded.layouts.grid.herd import FEWEST_SITES, NO_PHASES
 from herded.layouts.grid.herd_sweeps import GridHerd
@@ -25,10 +25,10 @@ from herded.layouts.grid_nd.layout import RowsLayout, why_no_cube
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
-from herded.system.threads import run_jobs, workers
+from herded.system.threads import count_threads, run_jobs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,7 +38,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
     scalar: bool = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Herds on a lattice of two states with equal couplings."""
         model: Any = task.model
         reason = why_no_cube(task)
@@ -90,7 +90,9 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         """(2, words, tall, wide): half-lattices of words in a border."""
         words = np.zeros((self.words, self.model.n_variables), np.uint8)
         for k in range(self.members):  # one by one: all at once would take twice their bytes again
-            words[k // WORD] |= states[k].astype(np.uint8) << np.uint8(k % WORD)
+            words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
+                k % MEMBERS_PER_WORD
+            )
         halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
         return bordered(halves, self.frame.layer, self.arrays.ring)
 
@@ -110,7 +112,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -119,11 +121,11 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
         tables = (p, None) if len(contexts) == SEVEN else (None, p)
         phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
         herd = GridHerd(state.x, phases, state.tally, state.ones)
-        spare = WORD - live_in_last(self.members)
-        what = tuple(cube), tuple(self.frame), spare, places(self.members)
+        spare = MEMBERS_PER_WORD - live_in_last(self.members)
+        what = tuple(cube), tuple(self.frame), spare, member_masks(self.members)
         sweep = partial(cube_herd_sweeps, *tables, *what, step, herd, block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        threads = workers(pool, len(block) * self.n_stored * self.members)
+        threads = count_threads(pool, len(block) * self.n_stored * self.members)
         for jobs in self.jobs(2 * len(block), size, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)
         state.sweep += len(block)

@@ -14,7 +14,7 @@ from herded.layouts.grid.herd_bit_kernels import (
     C,
     N,
     P,
-    carry,
+    add_and_carry,
 )
 from herded.system.compilation.jit import jit
 
@@ -40,7 +40,7 @@ def one_of_seven(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
     p45 = q5 if odd else q4
     few = p23 if two else p01
     many = q6 if two else p45
-    return carry(low, high, many if U1(s2 & place) != _NONE else few, new, place)
+    return add_and_carry(low, high, many if U1(s2 & place) != _NONE else few, new, place)
 
 
 @jit
@@ -94,7 +94,7 @@ def one_of_fifteen(work, at, places, order):
             odd, two, four, q0, q1, q2, q3, work[e], work[e + N], work[e + _2N], work[e + _2N]
         )
         a, b = work[at + LOW + m], work[at + HIGH + m]
-        a, b, x = carry(a, b, many if eight else few, work[at + NEW + m], place)
+        a, b, x = add_and_carry(a, b, many if eight else few, work[at + NEW + m], place)
         work[at + LOW + m] = a
         work[at + HIGH + m] = b
         work[at + NEW + m] = x

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from herded.draws.systematic_lanes import U1, U8, WORD, window_start
+from herded.draws.systematic_lanes import MEMBERS_PER_WORD, U1, U8, window_start
 from herded.layouts.grid.arrays import PLANES
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
@@ -32,9 +32,9 @@ from herded.layouts.grid.herd_sweeps import (
 from herded.layouts.grid_nd.arrays import FIFTEEN, SEVEN
 from herded.layouts.grid_nd.herd_bit_kernels import four_of_seven, one_of_fifteen, two_more
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _0, _1 = U8(0), U8(1)
 _2N, _3N = N + N, N + N + N
@@ -59,12 +59,12 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
     words, size, total = herd.x.shape[1], herd.x.shape[2] * wide, rows * strips * wide
     sites = rows * wide
     cells = -(-sites // LANES)
-    lanes, fours = cells * LANES, (WORD - spare + 3) // 4
+    lanes, fours = cells * LANES, (MEMBERS_PER_WORD - spare + 3) // 4
     work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
-        for front in range(*fronts(region)):
+        for front in range(*wave_fronts(region)):
             for half in range(region[BEGIN], region[END]):
-                strip = strip_in(region, front, half - region[BEGIN], strips)
+                strip = strip_at_front(region, front, half - region[BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
@@ -72,12 +72,12 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                 clock = U8((run.sweep + s) * 2 * strips + part)
                 flip = U1(0xFF * ((colour + first // layer) & 1))
                 if len(phases):
-                    chance = draw(run.key, U8(part))
+                    chance = random_bits(run.key, U8(part))
                     load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
                 else:
-                    draw_phases(work, lanes, draw(run.key, clock))
-                key = draw(run.phase_key, clock)
-                draw_fine_chances(work, lanes, draw(key, _0))
+                    draw_phases(work, lanes, random_bits(run.key, clock))
+                key = random_bits(run.phase_key, clock)
+                draw_fine_chances(work, lanes, random_bits(key, _0))
                 shuffle_words(turns, key)
                 here = min(rows, height - first)
                 for turn in range(words):
@@ -88,7 +88,7 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                     for n in range(run_start[strip], run_start[strip + 1]):
                         count_neighbours(work, x, other, runs[n], first, layer, wide, side, flip)
                     for cell in range(cells):
-                        bits = draw(key, U8((1 + cell) * words + turn))
+                        bits = random_bits(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
                         if turn == 0:
                             entries = U8(PLANES * (part * cells + cell)) * N * contexts
@@ -106,12 +106,12 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                             take_off(work, at, idle)
                         count_word(work, at)
                     to = U8((colour * words + g) * size + (layer + first) * wide)
-                    write(work, x, to, U8(here * wide))
+                    write_word(work, x, to, U8(here * wide))
                     if ring:
                         join_ends(x, to, U8(here), U8(wide))
                     if len(samples):
                         at = s * block.shape[1] + (colour * words + g) * total + first * wide
-                        write(work, samples, U8(at), U8(sites))
+                        write_word(work, samples, U8(at), U8(sites))
                     if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
                         add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
@@ -154,7 +154,7 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
 
 
 @jit
-def write(work, target, to, places):
+def write_word(work, target, to, places):
     """Copy a word's new states."""
     for m in range(_0, places, N):
         at = m // N * SIZE + NEW

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.herded_weights import HALF
-from herded.draws.protocol import Draw, Step
-from herded.layouts.base import SweptLayout
+from herded.draws.herded_weights import HALF_PHASE
+from herded.draws.protocol import Draw, SweepParameters
+from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid.arrays import start_lattice
 from herded.layouts.grid.layout import counts
@@ -27,16 +27,16 @@ from herded.layouts.grid_nd.arrays import (
 from herded.layouts.grid_nd.sweeps import cube_sweeps
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import schedule, wave_length
-from herded.layouts.proposal import Proposal, Task
-from herded.layouts.state import NOTHING, State
-from herded.layouts.visit_order import components
-from herded.models.factor_graph import as_graph
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.state import EMPTY_INTEGERS, State
+from herded.layouts.visit_order import connected_components
+from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
-from herded.system.threads import run_jobs, workers
+from herded.system.threads import count_threads, run_jobs
 
 
-def why_no_cube(task: Task) -> str:
+def why_no_cube(task: LayoutRequest) -> str:
     """Why the kernels of two-state lattices of any dimension cannot run this; empty if they can."""
     model: Any = task.model
     reason = why_no_rows(task, MOST_DIMENSIONS)
@@ -49,7 +49,7 @@ def why_no_cube(task: Task) -> str:
     return ""
 
 
-def why_no_rows(task: Task, most: int) -> str:
+def why_no_rows(task: LayoutRequest, most: int) -> str:
     """Why this is no lattice of at most `most` dimensions and two colours; empty if it is."""
     model = task.model
     if not isinstance(model, Lattice):
@@ -65,7 +65,7 @@ def why_no_rows(task: Task, most: int) -> str:
     return ""
 
 
-class RowsLayout(SweptLayout):
+class RowsLayout(SweepableLayout):
     """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
@@ -107,7 +107,11 @@ class RowsLayout(SweptLayout):
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
-        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+        return (
+            None
+            if free.all()
+            else connected_components(compile_factors(to_factor_graph(self.model)), free)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,7 +123,7 @@ class CubeLayout(RowsLayout):
     counts: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Shared weights, or draws, on a lattice of two states with equal couplings."""
         model: Any = task.model
         weights = task.draw.weights
@@ -158,12 +162,12 @@ class CubeLayout(RowsLayout):
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         halves = self.store(x).reshape(2, -1, self.frame.wide)
         stored = bordered(halves, self.frame.layer, self.arrays.ring).reshape(2, -1)
-        sums = np.zeros(self.n_stored, np.int64) if tally else NOTHING
+        sums = np.zeros(self.n_stored, np.int64) if tally else EMPTY_INTEGERS
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned(self.arrays.p.shape, np.uint32)
-        phases[...] = HALF
+        phases[...] = HALF_PHASE
         if random:
             start_lattice(phases, self.frame.places, key)
         return {"w": phases}
@@ -172,7 +176,7 @@ class CubeLayout(RowsLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -192,7 +196,7 @@ class CubeLayout(RowsLayout):
             state.tally,
             block,
         )
-        threads = 1 if pool is None else workers(pool, len(block) * self.n_stored)
+        threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
         size = planes.nbytes * (1 if w is None else 2)
         for jobs in self.jobs(2 * len(block), size, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)

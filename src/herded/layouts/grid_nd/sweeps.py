@@ -4,8 +4,15 @@ run.
 
 import numpy as np
 
-from herded.layouts.grid.sweeps import add_up, count, draw_states, herd, keep, zeros
-from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.layouts.grid.sweeps import (
+    add_up,
+    count_ones_in_strip,
+    draw_states,
+    herd_strip,
+    write_sample,
+    zeros,
+)
+from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
 
 
@@ -22,9 +29,9 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
     context, new = zeros(room), zeros(room)  # also for places that no site has
     seen = np.empty(room, np.uint32)
     for region in regions:
-        for front in range(*fronts(region)):
+        for front in range(*wave_fronts(region)):
             for half in range(region[BEGIN], region[END]):
-                strip = strip_in(region, front, half - region[BEGIN], strips)
+                strip = strip_at_front(region, front, half - region[BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
@@ -33,14 +40,14 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
                 for run in runs[run_start[strip] : run_start[strip + 1]]:
                     look_around(x[1 - colour], run, first, layer, wide, side, flip, context)
                 if w is not None:
-                    herd(p, w, colour, strip, contexts, context, new)
+                    herd_strip(p, w, colour, strip, contexts, context, new)
                 if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * places + at)
                     draw_states(p, colour, strip, contexts, context, key, clock, new)
                 last = first + rows if first + rows < height else height
-                store(x[colour], (layer + first) * wide, last - first, wide, ring, new)
-                count(new, ones, at, places)
-                keep(new, block, s, at, places)
+                write_states(x[colour], (layer + first) * wide, last - first, wide, ring, new)
+                count_ones_in_strip(new, ones, at, places)
+                write_sample(new, block, s, at, places)
                 if len(tally) > 0:
                     add_up(p, colour, strip, contexts, context, seen, tally, at, places)
 
@@ -61,7 +68,7 @@ def look_around(other, run, first, layer, wide, side, flip, context):
 
 
 @jit
-def store(mine, at, rows, wide, ring, new):
+def write_states(mine, at, rows, wide, ring, new):
     """Write a strip's new states into the lattice, and its ends to the other side of a ring."""
     lines = mine[at : at + rows * wide]
     for m in range(len(lines)):

@@ -13,9 +13,9 @@ import numpy as np
 
 from herded.system.compilation.jit import jit
 
-WORD = 64  # members
+WORD_BITS = 64  # members
 EIGHT = 8
-ALL = np.uint64(2**64 - 1)
+ALL_BITS = np.uint64(2**64 - 1)
 _U = np.uint64
 _LOWEST = _U(0x0101010101010101)  # the lowest bit of each of eight bytes
 _NEAR, _PAIRS, _FOURS = _U(0x00FF00FF00FF00FF), _U(0x0000FFFF0000FFFF), _U(0x00000000FFFFFFFF)
@@ -46,12 +46,14 @@ class BitPlaces(NamedTuple):
         Only the words `first` to `last` - 1 of 64 members each, if given.
         """
         size = 8 * block.dtype.itemsize
-        pieces, words = -(-members // size), -(-members // WORD)
+        pieces, words = -(-members // size), -(-members // WORD_BITS)
         if (first, words if last is None else last) != (0, words):
-            each = WORD // size
+            each = WORD_BITS // size
             runs = block.reshape(len(block), -1, pieces, self.planes * self.length)
             block = runs[:, :, first * each : last and last * each].reshape(len(block), -1)
-            return self.words_of(block, min(members, (last or words) * WORD) - first * WORD)
+            return self.words_of(
+                block, min(members, (last or words) * WORD_BITS) - first * WORD_BITS
+            )
         found = np.empty((len(block), words, self.planes, len(self.place)), np.uint64)
         room = np.empty((words, self.planes, block.shape[1] // (pieces * self.planes)), np.uint64)
         rows = np.ascontiguousarray(block)  # of every tenth row, too: one kernel for both
@@ -64,7 +66,9 @@ def member_ranges(members: int, most: int) -> Iterator[tuple[int, int]]:
 
     Each has whole words or lies within one word, as `Layout.some_members_of` needs it.
     """
-    size = most // WORD * WORD if most >= WORD else 1 << max(most, 1).bit_length() - 1
+    size = (
+        most // WORD_BITS * WORD_BITS if most >= WORD_BITS else 1 << max(most, 1).bit_length() - 1
+    )
     size = members if members <= most else size
     for first in range(0, members, size):
         yield first, min(first + size, members)
@@ -82,7 +86,7 @@ def gather_words(block, place, length, size, pieces, room, found):
 def join_words(row, length, size, pieces, room):
     """room[w, p, place] = words of 64 members out of `pieces` shorter ones, of `size` members."""
     words, planes, places = room.shape
-    each, length, pieces = _U(WORD // size), _U(length), _U(pieces)
+    each, length, pieces = _U(WORD_BITS // size), _U(length), _U(pieces)
     for w in range(_U(words)):
         for p in range(_U(planes)):
             line = room[w, p]
@@ -128,7 +132,7 @@ def swapped(a, b, far, mask):
     return _U(a ^ _U(change << far)), _U(b ^ change)
 
 
-def spread(words: np.ndarray, members: int) -> np.ndarray:
+def unpack_states(words: np.ndarray, members: int) -> np.ndarray:
     """The states (rows, members, N) of words (rows, words, planes, N), of at most 8 planes."""
     rows, _, _, n = words.shape
     # Bytes are written eight at a time, so that rows are as long as so many.
@@ -149,7 +153,7 @@ def spread_words(words, found):
     tile = np.empty(EIGHT * EIGHT, np.uint64)
     for r in range(rows):
         for w in range(n_words):
-            live = min(members - WORD * w, WORD)
+            live = min(members - WORD_BITS * w, WORD_BITS)
             for p in range(planes):
                 line, place = words[r, w, p], _U(planes - 1 - p)
                 for start in range(_U(0), groups, _8):
@@ -157,7 +161,7 @@ def spread_words(words, found):
                     for group in range(count):
                         turn_bytes(line, (start + group) * _8, _U(n - 1), tile, group)
                     for m in range(live):
-                        row, octet, bit = found[r, WORD * w + m], _U(m) & _U(56), _U(m) & _U(7)
+                        row, octet, bit = found[r, WORD_BITS * w + m], _U(m) & _U(56), _U(m) & _U(7)
                         if count == _8 and p == 0:  # of a length that the compiler knows
                             for group in range(_8):
                                 row[start + group] = (tile[octet + group] >> bit & _LOWEST) << place

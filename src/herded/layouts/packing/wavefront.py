@@ -22,9 +22,10 @@ from herded.system.compilation.jit import jit
 
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
-NEAR = 5 * 2**17  # bytes of a core's own cache that a wave may use: half of what one has today
+# bytes of a core's own cache that a wave may use: half of what one has today
+CORE_CACHE_BYTES = 5 * 2**17
 SHARED = 2**23  # and of the last cache
-LONG = 16  # half-sweeps of a wave that hardly waits for memory
+MIN_WAVE_HALF_SWEEPS = 16  # half-sweeps of a wave that hardly waits for memory
 
 
 @lru_cache(maxsize=64)
@@ -35,7 +36,7 @@ def wave_length(size: int, strips: int) -> int:
     short, because strips are large, the last cache does.
     """
     strip = 2 * (size // (2 * strips))
-    return max(1, NEAR // strip, min(LONG, SHARED // strip))
+    return max(1, CORE_CACHE_BYTES // strip, min(MIN_WAVE_HALF_SWEEPS, SHARED // strip))
 
 
 @lru_cache(maxsize=64)
@@ -68,14 +69,14 @@ def schedule(
 
 
 @jit
-def fronts(region):
+def wave_fronts(region):
     """Steps of a wave; in step f its k-th half-sweep is at strip f - k."""
     halves = region[END] - region[BEGIN]
     return region[FIRST], region[LAST] + (region[LAST_SLOPE] + 1) * (halves - 1) + halves
 
 
 @jit
-def strip_in(region, front, k, strips):
+def strip_at_front(region, front, k, strips):
     """The strip of the k-th half-sweep in step `front`, or -1 where it is outside."""
     strip = front - k
     if strip < region[FIRST] + region[FIRST_SLOPE] * k:

@@ -19,7 +19,7 @@ from herded.layouts.binary_pairs.arrays import FARTHEST, FIELD_ONE, LINK_BITS
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import aligned, aligned_copy
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import mix
+from herded.system.numerics.counter_rng import mix64
 from herded.system.numerics.exp_log import exp
 
 MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
@@ -51,7 +51,7 @@ class Entries(NamedTuple):
     other_stride: np.ndarray
 
 
-class Pairs(NamedTuple):
+class PairInteractions(NamedTuple):
     """What a pairwise model is before its rows are written."""
 
     graph: Any
@@ -67,7 +67,7 @@ class Pairs(NamedTuple):
         return self.width * (8.0 * rows + 24.0 * n) + 72.0 * len(self.entries.base) + 48.0 * links
 
 
-def pair_rows(graph: FactorGraph) -> tuple[Pairs | None, str]:
+def pair_rows(graph: FactorGraph) -> tuple[PairInteractions | None, str]:
     """A model's pairs, or why it cannot be written with them."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
@@ -82,7 +82,7 @@ def pair_rows(graph: FactorGraph) -> tuple[Pairs | None, str]:
         return None, f"log-potentials of a pair differ by more than {STEEPEST:.0f}"
     if deep > DEEPEST:
         return None, f"log-potentials around a variable differ by more than {DEEPEST:.0f}"
-    return Pairs(graph, entries, _width(graph.cardinalities[free]), deep), ""
+    return PairInteractions(graph, entries, _width(graph.cardinalities[free]), deep), ""
 
 
 def _width(cardinalities: np.ndarray) -> int:
@@ -130,7 +130,7 @@ def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[Entries, float, flo
     return entries, float(steep.max(initial=0.0)), float(around.max(initial=0.0))
 
 
-def compile_pairs(pairs: Pairs) -> PairArrays:
+def compile_pairs(pairs: PairInteractions) -> PairArrays:
     """Write the rows out."""
     graph, entries, width, _ = pairs
     cards, n = graph.cardinalities, graph.n_variables
@@ -221,7 +221,7 @@ def _equal(one, other):
 def _hash(table):
     found = np.uint64(len(table))
     for bits in table:
-        found = mix(found ^ np.uint64(bits))
+        found = mix64(found ^ np.uint64(bits))
     return found
 
 

@@ -10,11 +10,11 @@ from herded.draws.systematic import start_phases
 from herded.layouts.binary_pairs.arrays import LINK_BITS
 from herded.layouts.general.pairwise_base import LEAN
 from herded.layouts.general.site_herd import SiteHerdLayout
-from herded.layouts.pairs.arrays import Pairs, compile_pairs, pair_rows
+from herded.layouts.pairs.arrays import PairInteractions, compile_pairs, pair_rows
 from herded.layouts.pairs.herd_sweeps import pairs_herd
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import memory_limits
-from herded.system.aligned_arrays import lock
+from herded.system.aligned_arrays import make_read_only
 
 MOST_STATES = 256  # of a byte
 NARROW = 4  # least width of a row
@@ -39,7 +39,7 @@ class PairsHerdLayout(SiteHerdLayout):
     kind: ClassVar[str] = "pairs"
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Any scan, where factors have at most two variables."""
         draw: Any = task.draw
         widest = int(task.graph.cardinalities.max())
@@ -51,7 +51,7 @@ class PairsHerdLayout(SiteHerdLayout):
         pairs = pairs._replace(width=max(NARROW, 1 << (widest - 1).bit_length()))
         most = max(LEAN, 8 * task.graph.log_tables.nbytes)
         if not forced and not (
-            memory_limits.fits(pairs.bytes, task.max_memory) and pairs.bytes <= most
+            memory_limits.fits_in_memory(pairs.bytes, task.max_memory) and pairs.bytes <= most
         ):
             return "its rows would be large"
         need = pairs.bytes + 8.0 * pairs.width * task.graph.n_variables * draw.kept
@@ -82,12 +82,12 @@ class PairsHerdLayout(SiteHerdLayout):
         return partial(pairs_herd, self.arrays, (kind(2**31), kind(2**30), kind(2**-24)))
 
 
-def compile_pairs_herd(pairs: Pairs, members: int) -> PairHerdArrays:
+def compile_pairs_herd(pairs: PairInteractions, members: int) -> PairHerdArrays:
     """Rows as single chains have them, their states in the order of reversed bits."""
     found, width = compile_pairs(pairs), pairs.width
     leaf = reversed_bits(width)
     kind = np.float32 if pairs.deepest <= SINGLE else np.float64
-    return lock(
+    return make_read_only(
         PairHerdArrays(
             found.alone.reshape(-1, width)[:, leaf].astype(kind).reshape(-1),
             found.start,

@@ -14,13 +14,13 @@ A node has two phases, one for shares below 1/2 and one for the others, as on Po
 
 import numpy as np
 
-from herded.draws.systematic import order_rows
-from herded.layouts.chain_arrays import shuffle
-from herded.layouts.general.site_herd_sweeps import keep
+from herded.draws.systematic import order_offsets
+from herded.layouts.chain_arrays import shuffle_visits
+from herded.layouts.general.site_herd_sweeps import write_sample
 from herded.layouts.potts.herd_conditionals import TURN, fraction_of, lighter
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
 HALF, PHASE, ONE, CARRY, NO = U4(2**30), U4(2**31 - 1), U4(2**31), U4(31), U4(0)
@@ -50,12 +50,12 @@ def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
         for s in range(len(block)):
             clock = Z(run.sweep + s) * variables_of
             if scan.policy[0] == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + Z(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + Z(variables[0]))
             for o in range(len(order)):
                 i = Z(order[o])
                 e, end = Z(link_start[i]), Z(link_start[i + _1])
                 top = width >> Z(steps[i])
-                q, r = order_rows(draw(run.phase_key, clock + i), rows_of_orders, n)
+                q, r = order_offsets(random_bits(run.phase_key, clock + i), rows_of_orders, n)
                 for j in range(n):
                     members[j] = flat[q + Z(flat[r + j])]
                 if width == _4:
@@ -77,7 +77,7 @@ def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
                 if len(tally):
                     states = Z(m.cardinalities[i])
                     at = Z(widest) * i
-                    bits = draw(draw(run.phase_key, clock + i), _0)
+                    bits = random_bits(random_bits(run.phase_key, clock + i), _0)
                     add_conditionals(
                         w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at
                     )
@@ -85,7 +85,7 @@ def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
                     for k in range(n):
                         ones[Z(widest) * i + Z(x[i * n + k])] += 1
                 if block.shape[1]:
-                    keep(block, s, i, x, n)
+                    write_sample(block, s, i, x, n)
 
 
 @jit
@@ -145,7 +145,7 @@ def fill_phases(phases, kept, key, name, i, width):
             phases[c] = kept[i * _2 * width + c] & PHASE
     else:
         for node in range(_1, width):
-            bits = draw(key, name * width + node)
+            bits = random_bits(key, name * width + node)
             phases[_2 * node] = U4(bits) & PHASE
             phases[_2 * node + _1] = U4(bits >> Z(32)) & PHASE
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Step
+from herded.draws.protocol import SweepParameters
 from herded.layouts.general.pairwise_base import propose_linked
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.pairs.arrays import compile_pairs, pair_rows
 from herded.layouts.pairs.sweeps import pair_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,7 +22,7 @@ class PairsLayout(SiteLayout):
     kind: ClassVar[str] = "pairs"
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Pooled weights or draws by the vector rule, where factors have at most two variables."""
         return propose_linked(cls, task, forced, pair_rows, compile_pairs)
 
@@ -33,5 +33,7 @@ class PairsLayout(SiteLayout):
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays[1:])
 
-    def kernel(self, step: Step, sweeps: int, betas: np.ndarray | None) -> Callable[..., None]:
+    def kernel(
+        self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
+    ) -> Callable[..., None]:
         return partial(pair_sweeps, self.arrays, self.contexts, self.scan, step)

@@ -8,16 +8,16 @@ eight its products do; for others it writes down K numbers at a time.
 import numpy as np
 
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
-from herded.draws.herded import LOWEST, ONE, herd_vector, slack_vector
-from herded.draws.herded_weights import bin_vector, bins_at, split_pools
-from herded.draws.weight_modes import DRAW, MAX_BINS, POOLED
+from herded.draws.herded import LOWEST, VECTOR_ONE_INT, herd_vector, slack_vector
+from herded.draws.herded_weights import bin_vector, bins_in_sweep, split_pools
+from herded.draws.weight_modes import MAX_BINS, POOLED, RANDOM_DRAW
 from herded.layouts.binary_pairs.arrays import LINK_BITS, neighbour_of
-from herded.layouts.chain_arrays import publish, shuffle
+from herded.layouts.chain_arrays import publish, shuffle_visits
 from herded.layouts.pairs.arrays import EIGHT
 from herded.layouts.visit_order import JACOBI, RANDOM
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.argmax_kernel import max_value
+from herded.system.numerics.counter_rng import random_bits
 
 _0, _1, _2, _3, _4, _5, _6, _7, _34 = (np.uint64(u) for u in (*range(8), 64 - VECTOR_BITS))
 
@@ -30,29 +30,29 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
     start, links, rows = q.start, q.links, q.rows
     pool_start, plane, widths = c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, tally = m.x, m.y, m.w, m.tally
-    width, widest = len(alone) // len(x), largest(cardinalities)
+    width, widest = len(alone) // len(x), max_value(cardinalities)
     upto, p = np.empty(width), np.empty(width, np.int32)
-    one = VECTOR_ONE if mode == DRAW else WEIGHT_ONE
-    few = (common == 3 or common == 4) and (mode == DRAW or run.slack == 0)
+    one = VECTOR_ONE if mode == RANDOM_DRAW else WEIGHT_ONE
+    few = (common == 3 or common == 4) and (mode == RANDOM_DRAW or run.slack == 0)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
         for s in range(done[g], len(block)):
             clock = np.uint64(run.sweep + s) * n
-            bins = bins_at(run.sweep + s)
+            bins = bins_in_sweep(run.sweep + s)
             row = block[s]
             if policy == RANDOM:
-                shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
             if mode == POOLED:
                 split_pools(w, order, pool_start, widths, plane, run.sweep + s)
             for o in range(len(order)):
                 i = np.uint32(order[o])
                 if few:
                     a, b, d = cumulate_few(alone, start, links, rows, i, common, x, one)
-                    if mode == DRAW:
-                        new = draw_few(draw(run.key, clock + np.uint64(i)), a, b, d)
+                    if mode == RANDOM_DRAW:
+                        new = draw_few(random_bits(run.key, clock + np.uint64(i)), a, b, d)
                     else:
-                        mean = 3 * ONE - a - b - d
+                        mean = 3 * VECTOR_ONE_INT - a - b - d
                         at = pool_start[i] + bin_vector(mean, common, bins) * plane
                         new = herd_few(w, np.uint64(at), a, b, d, common)
                     if len(tally):
@@ -63,16 +63,20 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                         total = multiply_eight(alone, start, links, rows, i, states, x, upto)
                     else:
                         total = multiply(alone, start, links, rows, width, i, states, x, upto)
-                    mean = fix(upto, total, states, p, one) if mode != DRAW or len(tally) else 0
-                    if mode == DRAW:
-                        bits = draw(run.key, clock + np.uint64(i))
+                    mean = (
+                        round_cumulated(upto, total, states, p, one)
+                        if mode != RANDOM_DRAW or len(tally)
+                        else 0
+                    )
+                    if mode == RANDOM_DRAW:
+                        bits = random_bits(run.key, clock + np.uint64(i))
                         new = draw_many(bits, upto, total, states)
                     else:
                         at = pool_start[i] + bin_vector(mean, states, bins) * plane
                         if run.slack == 0:
                             new = herd_vector(w, at, p, 0, states)
                         else:
-                            bits = draw(run.key, clock + np.uint64(i))
+                            bits = random_bits(run.key, clock + np.uint64(i))
                             new = slack_vector(w, at, p, 0, states, run.slack, bits)
                     if len(tally):
                         for k in range(states):
@@ -132,7 +136,7 @@ def herd_few(w, at, a, b, c, states):
     A state's number is written below its weight: so the largest says which one it is, and the
     compiler has nothing to make a branch of.
     """
-    second, third, fourth = b - a, c - b, ONE - c
+    second, third, fourth = b - a, c - b, VECTOR_ONE_INT - c
     w_0, w_1, w_2 = w[at] + a, w[at + _1] + second, w[at + _2] + third
     key_0, key_1, key_2 = named(w_0, a, 0), named(w_1, second, 1), named(w_2, third, 2)
     top = max(max(key_0, key_1), key_2)
@@ -222,7 +226,7 @@ def equal_chances(upto, states):
 
 
 @jit
-def fix(upto, total, states, p, one):
+def round_cumulated(upto, total, states, p, one):
     """The conditional at scale `one`, rounded by cumulation as everywhere; gives its mean state."""
     scale, above = one / total, 0
     for k in range(states):

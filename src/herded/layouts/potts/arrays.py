@@ -16,11 +16,11 @@ from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
+from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.exp_log import exp
 
 MOST_STATES = 64
-LARGEST = 75.0  # coupling: the product of four f stays far from overflow
+MAX_POTTS_COUPLING = 75.0  # coupling: the product of four f stays far from overflow
 
 
 class PottsArrays(NamedTuple):
@@ -31,15 +31,15 @@ class PottsArrays(NamedTuple):
     periodic: bool
 
 
-def why_not(model: Lattice, weights: str | None) -> str:
+def potts_refusal(model: Lattice, weights: str | None) -> str:
     """Why the Potts kernels cannot run this lattice; empty if they can."""
     if not 2 < model.log_unary.shape[-1] <= MOST_STATES:
         return f"its variables do not have 3 to {MOST_STATES} states"
     if weights not in (None, "pooled"):
         return f"weights={weights!r} is not for lattices of more than two states"
     couplings = model.all_couplings
-    if np.abs(couplings).max(initial=0.0) > LARGEST:
-        return f"it has couplings beyond {LARGEST:g}"
+    if np.abs(couplings).max(initial=0.0) > MAX_POTTS_COUPLING:
+        return f"it has couplings beyond {MAX_POTTS_COUPLING:g}"
     return ""
 
 
@@ -78,7 +78,7 @@ def _fill(log_unary, right, down, clamped, periodic, rows, columns, u, f):
     for r in range(height):
         for j in range(width):
             colour, strip, site = (r + j) & 1, r // rows, r % rows * columns + (j >> 1)
-            top = largest(log_unary[r, j])
+            top = max_value(log_unary[r, j])
             mine = u[colour, strip, site // LANES, :, site % LANES]
             for k in range(states):
                 mine[k] = exp(log_unary[r, j, k] - top)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Step
+from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import start_phases
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_nd.arrays import MOST_DIMENSIONS
@@ -18,10 +18,10 @@ from herded.layouts.grid_nd.layout import why_no_rows
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import unpack
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.potts.arrays import why_not
+from herded.layouts.potts.arrays import potts_refusal
 from herded.layouts.potts.herd_arrays import (
     LANES,
-    LARGEST,
+    MAX_FLOAT64_COUPLING,
     compile_potts_herd,
     herd_shape,
     n_cells,
@@ -36,12 +36,12 @@ from herded.layouts.potts.herd_arrays import (
 )
 from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
 from herded.layouts.potts.member_order import STAGES
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
-from herded.layouts.visit_order import components
-from herded.models.factor_graph import as_graph
+from herded.layouts.visit_order import connected_components
+from herded.models.factor_graph import to_factor_graph
 from herded.system.aligned_arrays import aligned, arrays_in
-from herded.system.threads import run_jobs, workers
+from herded.system.threads import count_threads, run_jobs
 
 NO_PHASES = np.zeros((0, 0, 0), np.uint32)
 
@@ -54,14 +54,14 @@ class PottsHerdLayout(HerdLayout):
     sample_type: ClassVar[type[np.uint32]] = np.uint32
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Herds on lattices of three states or more."""
         model: Any = task.model
         draw: Any = task.draw
-        reason = why_no_rows(task, MOST_DIMENSIONS) or why_not(model, None)
+        reason = why_no_rows(task, MOST_DIMENSIONS) or potts_refusal(model, None)
         if reason:
             return reason
-        if strongest(model) > LARGEST:
+        if strongest(model) > MAX_FLOAT64_COUPLING:
             return "its couplings are so strong that products of them are not numbers"
         members, kept = draw.members, draw.kept
         shape, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
@@ -145,7 +145,11 @@ class PottsHerdLayout(HerdLayout):
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
-        return None if free.all() else components(compile_factors(as_graph(self.model)), free)
+        return (
+            None
+            if free.all()
+            else connected_components(compile_factors(to_factor_graph(self.model)), free)
+        )
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
@@ -171,7 +175,7 @@ class PottsHerdLayout(HerdLayout):
         self,
         state: State,
         block: np.ndarray,
-        step: Step,
+        step: SweepParameters,
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
@@ -196,7 +200,7 @@ class PottsHerdLayout(HerdLayout):
             block,
             (kind(2**31), kind(2**24), kind(2**-24)),
         )
-        threads = min(workers(pool, self.n_stored * self.members // 2), self.parts)
+        threads = min(count_threads(pool, self.n_stored * self.members // 2), self.parts)
         halves = 2 * len(block)
         if threads == 1:
             sweep(self.room(), (0, halves), (0, self.parts))

@@ -23,14 +23,14 @@ from herded.layouts.packing.colour_packing import pack
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned, arrays_in
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
+from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.exp_log import exp
 
 LANES = 32  # sites in a cell
 WORD = 32  # members in a word
 FOUR, SIX = 4, 6  # neighbours that kernels count
 SINGLE = 65.0  # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
-LARGEST = 690.0  # the same for doubles
+MAX_FLOAT64_COUPLING = 690.0  # the same for doubles
 ALL = 2**WORD - 1
 
 
@@ -163,7 +163,7 @@ def _fill_table(log_unary, clamped, coupling, powers, least, table):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
             mine = table[(r + j) & 1, site // LANES, :, site % LANES]
-            top = largest(log_unary[r, j])
+            top = max_value(log_unary[r, j])
             for k in range(states):
                 u = exp(log_unary[r, j, k] - top)
                 if clamped[r, j] >= 0:

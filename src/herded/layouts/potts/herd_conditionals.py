@@ -169,7 +169,7 @@ def move(low, high, few, many, here):
 
 
 @jit
-def step(p, left, right, one):
+def move_phases(p, left, right, one):
     """Move the phases of a node: both, and whether one carries."""
     few, many = shares(left, right, one)
     low, high, moved = move(p[0], p[1], few, many, True)
@@ -179,7 +179,7 @@ def step(p, left, right, one):
 @jit
 def step_of_4(p, a, b, c, d, one):
     """Move the phases of a tree of four weights: its phases, and the bits of where it leads."""
-    q, h = step((p[0], p[1]), a + b, c + d, one)
+    q, h = move_phases((p[0], p[1]), a + b, c + d, one)
     few, many = shares(c if h else a, d if h else b, one)
     a1, b1, left = move(p[2], p[3], few, many, not h)
     a2, b2, right = move(p[4], p[5], few, many, h)
@@ -227,7 +227,7 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
         h, m = False, False
         a, b, p0, p1 = sums[j], sums[R1 + j], phases[j], phases[R1 + j]
         if len(planes) == 4:
-            q, n = step((p0, p1), a, b, one)
+            q, n = move_phases((p0, p1), a, b, one)
         else:
             c, d = sums[R2 + j], sums[R3 + j]
             p2, p3, p4, p5 = phases[R2 + j], phases[R3 + j], phases[R4 + j], phases[R5 + j]

@@ -22,7 +22,7 @@ from herded.layouts.potts.member_order import (
     unmix_members,
 )
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
 ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**31 - 1)
@@ -82,16 +82,16 @@ def potts_herd_sweeps(
                     phases[k] = kept[colour, cell, k]
             else:
                 for nth in range(moving):
-                    fill_lanes(phases, nth * R1, draw(key, visit * moving + nth), ALL)
-            shuffle(order, words, draw(order_key, visit * Z(words + 1)))
+                    fill_lanes(phases, nth * R1, random_bits(key, visit * moving + nth), ALL)
+            shuffle(order, words, random_bits(order_key, visit * Z(words + 1)))
             summed = 0
             for word in order:
-                name = draw(order_key, visit * Z(words + 1) + Z(1 + word))
+                name = random_bits(order_key, visit * Z(words + 1) + Z(1 + word))
                 live = min(WORD, members - word * WORD)
                 fill_masks(masks, places, name, live)
                 fill_switches(switches, name, live)
                 if tally.size:
-                    fill_lanes(dither, Z(0), draw(name, Z(STAGES + 1)), ALL)
+                    fill_lanes(dither, Z(0), random_bits(name, Z(STAGES + 1)), ALL)
                 look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
                     if row % rows >= rows - bits:
@@ -132,7 +132,7 @@ def potts_herd_sweeps(
                 store(flat, x.shape, colour, word, first, lanes, ring, new)
                 if samples.size:
                     at = s * block.shape[1]
-                    keep(samples, sample_shape, colour, word, first, lanes, new, at)
+                    write_sample(samples, sample_shape, colour, word, first, lanes, new, at)
                 if ones.size:
                     for k in range(LANES):
                         living[k] = (Z(1) << Z(live)) - Z(1)
@@ -262,7 +262,7 @@ def store(flat, shape, colour, word, first, lanes, ring, new):
 
 
 @jit
-def keep(flat, shape, colour, word, first, lanes, new, at):
+def write_sample(flat, shape, colour, word, first, lanes, new, at):
     """The planes of one word into a sample, which is a herd of this shape at place `at`."""
     _, height, words, planes, columns = shape
     lane = 0

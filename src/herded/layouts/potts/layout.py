@@ -8,9 +8,9 @@ import numpy as np
 
 from herded.draws.weight_modes import MAX_BINS
 from herded.layouts.grid.layout import PackedLayout, why_no_grid
-from herded.layouts.potts.arrays import compile_potts, lattice_memory, start_potts, why_not
+from herded.layouts.potts.arrays import compile_potts, lattice_memory, potts_refusal, start_potts
 from herded.layouts.potts.sweeps import potts_sweeps
-from herded.layouts.proposal import Proposal, Task
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
 
@@ -22,13 +22,13 @@ class PottsLayout(PackedLayout):
     counts: ClassVar[bool] = False
 
     @classmethod
-    def propose(cls, task: Task, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Pooled weights, or draws, on a lattice of three states or more."""
         model: Any = task.model
         reason = why_no_grid(task)
         if reason or model.log_unary.shape[2] == 2:  # which `GridLayout` has spoken of
             return reason
-        reason = why_not(model, task.draw.weights)
+        reason = potts_refusal(model, task.draw.weights)
         if reason:
             return reason
         need, chain = lattice_memory(model, task.draw.weights)

@@ -12,7 +12,7 @@ import numpy as np
 from herded.draws.systematic_lanes import lane_bits
 from herded.layouts.potts.herd_arrays import LANES
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
 _1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), Z(32)
@@ -35,14 +35,14 @@ def shuffle(order, n, key):
     for k in range(n):
         order[k] = k
     for last in range(n - 1, 0, -1):
-        other = ((draw(key, Z(last)) >> _32) * Z(last + 1)) >> _32
+        other = ((random_bits(key, Z(last)) >> _32) * Z(last + 1)) >> _32
         order[last], order[other] = order[other], order[last]
 
 
 @jit
 def fill_masks(masks, places, key, live):
     """The places of a word in a random order, as masks of one bit, and four empty ones."""
-    shuffle(places, live, draw(key, Z(STAGES)))
+    shuffle(places, live, random_bits(key, Z(STAGES)))
     for k in range(live):
         masks[k] = Z(1) << Z(places[k])
     masks[live : live + 4] = U4(0)
@@ -54,11 +54,11 @@ def fill_switches(switches, key, live):
     places = U4((Z(1) << Z(live)) - Z(1))
     for stage in range(STAGES):
         right = U4(places >> U4(1 << stage))
-        fill_lanes(switches, Z(stage) * R1, draw(key, Z(stage)), U4(LEFT[stage] & right))
+        fill_lanes(switches, Z(stage) * R1, random_bits(key, Z(stage)), U4(LEFT[stage] & right))
 
 
 @jit
-def exchange(word, switches, distance):
+def exchange_bits(word, switches, distance):
     """Exchange the bits at places k and k + distance where bit k of the switches is set."""
     t = U4(U4(word ^ U4(word >> distance)) & switches)
     return U4(U4(word ^ t) ^ U4(t << distance))
@@ -69,11 +69,11 @@ def mix_members(words, row, switches):
     """Bring the members of a row of words to their places."""
     at = Z(row) * R1
     for j in range(R1):
-        word = exchange(words[at + j], switches[j], _1)
-        word = exchange(word, switches[R1 + j], _2)
-        word = exchange(word, switches[Z(2) * R1 + j], _4)
-        word = exchange(word, switches[Z(3) * R1 + j], _8)
-        words[at + j] = exchange(word, switches[Z(4) * R1 + j], _16)
+        word = exchange_bits(words[at + j], switches[j], _1)
+        word = exchange_bits(word, switches[R1 + j], _2)
+        word = exchange_bits(word, switches[Z(2) * R1 + j], _4)
+        word = exchange_bits(word, switches[Z(3) * R1 + j], _8)
+        words[at + j] = exchange_bits(word, switches[Z(4) * R1 + j], _16)
 
 
 @jit
@@ -81,8 +81,8 @@ def unmix_members(words, row, switches):
     """Bring members back."""
     at = Z(row) * R1
     for j in range(R1):
-        word = exchange(words[at + j], switches[Z(4) * R1 + j], _16)
-        word = exchange(word, switches[Z(3) * R1 + j], _8)
-        word = exchange(word, switches[Z(2) * R1 + j], _4)
-        word = exchange(word, switches[R1 + j], _2)
-        words[at + j] = exchange(word, switches[j], _1)
+        word = exchange_bits(words[at + j], switches[Z(4) * R1 + j], _16)
+        word = exchange_bits(word, switches[Z(3) * R1 + j], _8)
+        word = exchange_bits(word, switches[Z(2) * R1 + j], _4)
+        word = exchange_bits(word, switches[R1 + j], _2)
+        words[at + j] = exchange_bits(word, switches[j], _1)

@@ -9,13 +9,13 @@ lattices.
 import numpy as np
 
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
-from herded.draws.herded import ONE
-from herded.draws.herded_weights import bin_vector, bins_at
-from herded.layouts.grid.sweeps import keep, store, wrap
+from herded.draws.herded import VECTOR_ONE_INT
+from herded.draws.herded_weights import bin_vector, bins_in_sweep
+from herded.layouts.grid.sweeps import wrap, write_sample, write_states
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, fronts, strip_in
+from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 LOWEST = np.int32(-(2**31))
 _0, _34 = np.int32(0), np.uint64(64 - VECTOR_BITS)
@@ -38,9 +38,9 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
     top = np.zeros(LANES, np.int32)
     one = WEIGHT_ONE if w.size else VECTOR_ONE
     for region in regions:
-        for front in range(*fronts(region)):
+        for front in range(*wave_fronts(region)):
             for half in range(region[BEGIN], region[END]):
-                strip = strip_in(region, front, half - region[BEGIN], strips)
+                strip = strip_at_front(region, front, half - region[BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour = half // 2, half & 1
@@ -49,21 +49,21 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                 for cell in range(places // LANES):
                     first = cell * LANES
                     multiply(u, f, colour, strip, cell, states, around, sums, upto)
-                    fix(states, sums, upto, one, p, mean)
+                    round_cell_conditionals(states, sums, upto, one, p, mean)
                     if w.size == 0:
                         clock = np.uint64((sweep + s) * block.shape[1] + at + first)
                         draw_states(states, p, key, clock, top, new, first)
                     else:
                         vector = ((colour * strips + strip) * places + first) * states
-                        bins = bins_at(sweep + s)
-                        if bins > bins_at(sweep + s - 1):
+                        bins = bins_in_sweep(sweep + s)
+                        if bins > bins_in_sweep(sweep + s - 1):
                             split(w, vector, states * LANES, bins)
                         find(mean, states, bins, w, vector, place)
                         herd_states(states, p, w, place, weights, top, new, first)
                     if len(tally) > 0:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
-                store(x, colour, strip * rows, rows, height, new)
-                keep(new, block, s, at, sites)
+                write_states(x, colour, strip * rows, rows, height, new)
+                write_sample(new, block, s, at, sites)
                 if periodic:
                     wrap(x, colour, strip * rows, rows, height)
 
@@ -105,7 +105,7 @@ def multiply(u, f, colour, strip, cell, states, around, sums, upto):
 
 
 @jit
-def fix(states, sums, upto, one, p, mean):
+def round_cell_conditionals(states, sums, upto, one, p, mean):
     """Conditionals at scale `one`, rounded by cumulation as everywhere, and their mean states.
 
     Mean states overflow at the scale of random draws, which do not use them.
@@ -129,7 +129,7 @@ def draw_states(states, p, key, clock, left, new, first):
     """Gibbs sampling of a cell."""
     fresh = new[first : first + LANES]
     for m in range(LANES):
-        left[m] = np.int32(draw(key, clock + np.uint64(m)) >> _34)
+        left[m] = np.int32(random_bits(key, clock + np.uint64(m)) >> _34)
         fresh[m] = 0
     for k in range(states - 1):
         chance = p[k * LANES : (k + 1) * LANES]
@@ -175,7 +175,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
     for k in range(states):
         mine, state = weights[k * LANES : (k + 1) * LANES], flat[k:]
         for m in range(LANES):
-            state[place[m]] = mine[m] - (ONE if fresh[m] == k else 0)
+            state[place[m]] = mine[m] - (VECTOR_ONE_INT if fresh[m] == k else 0)
 
 
 @jit

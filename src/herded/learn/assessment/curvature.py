@@ -10,9 +10,9 @@ import numpy as np
 
 from herded.learn.fitting.conditional_kernels import count_entries
 from herded.learn.fitting.lbfgs import dot
-from herded.learn.fitting.log_linear import retabled
-from herded.learn.fitting.objectives import Rows
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.learn.fitting.log_linear import replace_tables
+from herded.learn.fitting.objectives import DataRows
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 MAX_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
 MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # few can stall near another eigenvector
@@ -20,7 +20,7 @@ TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method 
 DIRECTION = 22  # purpose of a stream
 
 
-def largest_curvature(rows: Rows, variance: np.ndarray, states: np.ndarray, seed: int) -> float:
+def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, seed: int) -> float:
     """Estimate the largest eigenvalue of the correlation matrix of the statistics.
 
     Parameters
@@ -38,13 +38,13 @@ def largest_curvature(rows: Rows, variance: np.ndarray, states: np.ndarray, seed
     x = np.ascontiguousarray(states[:, ::step])
     members = np.ascontiguousarray(x.T).astype(np.int64)
     scale = 1.0 / np.sqrt(variance)
-    bits = draws(stream_key(seed, 0, DIRECTION), family.count)
+    bits = random_bits_array(stream_key(seed, 0, DIRECTION), family.count)
     direction = 2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0
     eigenvalue = 0.0
     for iteration in range(MAX_ITERATIONS):
         direction = direction / np.sqrt(dot(direction, direction))
         tables = np.where(family.group >= 0, family.tables(scale * direction), 0.0)
-        projection = retabled(family.graph, tables).log_score(members)
+        projection = replace_tables(family.graph, tables).log_score(members)
         counts = np.zeros(len(family.group))
         weight = (projection - projection.mean()) / len(members)
         count_entries(rows.links, x, weight, counts)

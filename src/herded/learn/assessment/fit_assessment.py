@@ -28,9 +28,9 @@ from herded.learn.assessment.mixing import (
     Mixing,
     variance_inflation,
 )
-from herded.learn.fitting.herd_moments import Herd
+from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.lbfgs import dot
-from herded.learn.fitting.objectives import Likelihood, Objective, Rows
+from herded.learn.fitting.objectives import DataRows, Likelihood, Objective
 
 BATCHES = 10  # of each measurement
 MIN_CALLS, MAX_CALLS = 20, 40  # of a herd for each measurement; a tenth of the steps between these
@@ -78,7 +78,7 @@ class Measurement(NamedTuple):
 class Assessor:
     """Compares the parameters of a fit and tests the gradient at those it chooses."""
 
-    rows: Rows
+    rows: DataRows
     objective: Objective
     l1: np.ndarray
     l2: np.ndarray
@@ -283,12 +283,14 @@ class Assessor:
         is_slow = disagreement > 1.0 or memory > self.longest_memory
         return Mixing(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
 
-    def _new_herd(self, members: int) -> Herd:
+    def _new_herd(self, members: int) -> MomentHerd:
         """Build a herd of which every other member starts at a row of data, the rest at random.
 
         Unknown states are drawn. Members that start at random find modes without any data.
         """
-        herd = Herd(self.rows.family, self.rows.links, members, self.sweeps, self.seed, chain=1)
+        herd = MomentHerd(
+            self.rows.family, self.rows.links, members, self.sweeps, self.seed, chain=1
+        )
         rows = self.rows.states[np.arange(members) * len(self.rows.states) // members]
         if self.rows.complete or not self.rows.family.has_hard_zeros:
             herd.x[::2] = np.where(rows >= 0, rows, herd.x)[::2]

@@ -11,10 +11,10 @@ from herded.learn.assessment.fit_assessment import Assessor
 from herded.learn.assessment.gradient_test import GradientTest
 from herded.learn.assessment.likelihood_gain import NEGLIGIBLE_GAIN, Gain
 from herded.learn.assessment.mixing import Mixing
-from herded.learn.fitting.averaged_gradient import Averaged
+from herded.learn.fitting.averaged_gradient import AveragedAscent
 from herded.learn.fitting.lbfgs import QuasiNewton
 from herded.learn.fitting.objectives import Likelihood
-from herded.learn.fitting.training_loop import Steps
+from herded.learn.fitting.training_loop import TrainingLoop
 
 START_NAMES = ("start", "given")  # where steps began
 
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
     gains: dict[str, Gain] | None = None  # of later candidates of noisy steps
 
 
-def judge(steps: Steps, stop: threading.Event) -> Outcome:
+def judge(steps: TrainingLoop, stop: threading.Event) -> Outcome:
     """Choose the parameters to return, and test whether they are at a maximum.
 
     Once `stop` is set, parameters are returned without comparison.
@@ -55,7 +55,7 @@ def judge(steps: Steps, stop: threading.Event) -> Outcome:
             warnings=(),
             interrupted=steps.interrupted,
         )
-    assert isinstance(climber, Averaged) and steps.assessor is not None
+    assert isinstance(climber, AveragedAscent) and steps.assessor is not None
     if not steps.interrupted:
         steps.assessor.stop = stop
         try:
@@ -65,7 +65,7 @@ def judge(steps: Steps, stop: threading.Event) -> Outcome:
     return _unjudged(steps, climber)
 
 
-def _unjudged(steps: Steps, climber: Averaged) -> Outcome:
+def _unjudged(steps: TrainingLoop, climber: AveragedAscent) -> Outcome:
     """Return the average, or the last parameters where nothing is averaged, as they are."""
     chosen = "average" if climber.counted else "end"
     if steps.best is not None:
@@ -77,7 +77,7 @@ def _unjudged(steps: Steps, climber: Averaged) -> Outcome:
     )
 
 
-def _held_out_choice(steps: Steps) -> str:
+def _held_out_choice(steps: TrainingLoop) -> str:
     if not np.array_equal(steps.answer, steps.climber.start):
         return "held-out"
     return "start" if steps.assessor is None else _start_name(steps.climber.start, steps.assessor)
@@ -91,12 +91,12 @@ def _start_name(start: np.ndarray, assessor: Assessor) -> str:
     return "given" if np.array_equal(start, assessor.rows.family.start) else "start"
 
 
-def _held_out_gain(steps: Steps) -> Gain:
+def _held_out_gain(steps: TrainingLoop) -> Gain:
     assert steps.score is not None
     return steps.score.gain(steps.answer, steps.climber.start)
 
 
-def _judge_noisy(steps: Steps, climber: Averaged, assessor: Assessor) -> Outcome:
+def _judge_noisy(steps: TrainingLoop, climber: AveragedAscent, assessor: Assessor) -> Outcome:
     gains: dict[str, Gain] = {}
     if steps.best is not None:
         parameters, chosen, criterion = steps.best, _held_out_choice(steps), "held-out"

@@ -5,8 +5,8 @@ import numpy as np
 from herded.errors import MethodError
 from herded.learn.assessment.likelihood_gain import Gain, gain_quantile
 from herded.learn.fitting.lbfgs import QuasiNewton
-from herded.learn.fitting.objectives import Known, Likelihood, Objective, Rows
-from herded.run.training_helpers import Patience
+from herded.learn.fitting.objectives import DataRows, Likelihood, Objective, ObservedStatistics
+from herded.run.training_helpers import EarlyStopping
 
 HELD_OUT_GROUPS = 50  # of held-out rows, whose paired differences give an interval
 
@@ -14,10 +14,10 @@ HELD_OUT_GROUPS = 50  # of held-out rows, whose paired differences give an inter
 class HeldOutScore:
     """The objective on held-out rows; the pseudo-likelihood where a likelihood is not known."""
 
-    def __init__(self, held: Rows, objective: Objective, max_memory: float) -> None:
+    def __init__(self, held: DataRows, objective: Objective, max_memory: float) -> None:
         self.held, self.known, self.model = held, None, None
         if isinstance(objective, Likelihood) and objective.model is not None:
-            known = Known(held, max_memory, sweeps=1, seed=0)
+            known = ObservedStatistics(held, max_memory, sweeps=1, seed=0)
             if known.drawn is None:
                 self.known, self.model = known, objective.model
                 return
@@ -46,7 +46,7 @@ class HeldOutScore:
             if self.known is None:
                 values = [part.pseudo(one)[0] for one in (x, start)]
             else:  # log Z is the same for all groups
-                known = Known(part, self.known.max_memory, sweeps=1, seed=0)
+                known = ObservedStatistics(part, self.known.max_memory, sweeps=1, seed=0)
                 values = [known.of(one)[0] for one in tables]
             differences.append(values[0] - values[1])
         value = self(x) - self(start)
@@ -63,7 +63,7 @@ def best_by_score(
     climber: QuasiNewton, score: HeldOutScore, steps: int, patience: int
 ) -> np.ndarray:
     """Return the parameters of the best score on the way of a climber; it may pass a maximum."""
-    looks, best = Patience(patience), climber.x.copy()
+    looks, best = EarlyStopping(patience), climber.x.copy()
     looks.look(score(best))
     for _ in range(steps):
         if climber.converged or looks.is_over:

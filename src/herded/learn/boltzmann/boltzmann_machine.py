@@ -3,8 +3,14 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import Interrupted, MemoryLimitError, MethodError, ModelError, missing
-from herded.learn.boltzmann.log_z import LogZ, ladder_log_z
+from herded.errors import (
+    Interrupted,
+    MemoryLimitError,
+    MethodError,
+    ModelError,
+    missing_extra_error,
+)
+from herded.learn.boltzmann.log_z import LearnedLogZ, ladder_log_z
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
 from herded.learn.fitting.fit_function import fit
 from herded.learn.fitting.fit_result import Fitted
@@ -16,7 +22,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
 from herded.run.interrupts import raises_interrupted
 from herded.system import memory_limits
-from herded.system.argument_checks import edge_array, is_between, is_whole, shown
+from herded.system.argument_checks import edge_array, is_number_between, is_whole_number, short_repr
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array
 
@@ -24,7 +30,7 @@ try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
-    raise missing("scikit-learn 1.6 or later", "BoltzmannMachine", "learn") from error
+    raise missing_extra_error("scikit-learn 1.6 or later", "BoltzmannMachine", "learn") from error
 
 SAMPLES = 20  # purpose of a stream
 
@@ -73,7 +79,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
     array([-1.11, -1.78])
     """
 
-    log_z_: LogZ | None
+    log_z_: LearnedLogZ | None
 
     def __init__(
         self,
@@ -111,10 +117,10 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine with the
         parameters of the last step, and `fitted_.interrupted` is True; None before the first step.
         """
-        if not is_whole(self.hidden, 0):
-            raise MethodError(f"expected hidden units of 0 or more, got {shown(self.hidden)}")
-        if not is_between(self.l2, 0.0, 1e6):
-            raise MethodError(f"expected l2 of 0 or more, got {shown(self.l2)}")
+        if not is_whole_number(self.hidden, 0):
+            raise MethodError(f"expected hidden units of 0 or more, got {short_repr(self.hidden)}")
+        if not is_number_between(self.l2, 0.0, 1e6):
+            raise MethodError(f"expected l2 of 0 or more, got {short_repr(self.l2)}")
         visible = self._states(X, first=True)
         if len(visible) < 2:
             raise ModelError("expected two rows of data or more, got 1 sample")
@@ -176,8 +182,10 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         """(rows, n_features) states of the model: of a herd after so many sweeps."""
         check_is_fitted(self, "model_")
         for name, value in (("rows", rows), ("sweeps", sweeps)):
-            if not is_whole(value, 1):
-                raise MethodError(f"expected {name} as a whole number from 1, got {shown(value)}")
+            if not is_whole_number(value, 1):
+                raise MethodError(
+                    f"expected {name} as a whole number from 1, got {short_repr(value)}"
+                )
         seed = self.seed if seed is None else seed
         check_seed(seed)
         method = Gibbs(seed=seed, herd=max(2, rows))
@@ -202,7 +210,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         """The mean log-probability of the rows."""
         return float(self.score_samples(X).mean())
 
-    def log_z(self, *, sweeps: int = 1000) -> LogZ:
+    def log_z(self, *, sweeps: int = 1000) -> LearnedLogZ:
         """log Z: exact where elimination is quick, else by a ladder of temperatures.
 
         Parameters
@@ -219,7 +227,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         if self.log_z_ is None:
             try:
                 exact = ExactMoments(self.model_, QUICK).of(self.model_.log_tables)[0]
-                self.log_z_ = LogZ(exact, (exact, exact), True)
+                self.log_z_ = LearnedLogZ(exact, (exact, exact), True)
             except MemoryLimitError:
                 self.log_z_ = ladder_log_z(self.model_, sweeps, self.seed)
         return self.log_z_
@@ -228,7 +236,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         """The rows, beside hidden units that they do not know."""
         unknown = np.full((len(rows), self.hidden), -1, np.int64)
         every = np.concatenate([rows, unknown], axis=1)
-        return KnownRows(self.model_, every, np.ones(len(rows)), memory_limits.limit(None))
+        return KnownRows(self.model_, every, np.ones(len(rows)), memory_limits.memory_limit(None))
 
     def _states(self, X: ArrayLike, first: bool = False) -> np.ndarray:
         """(rows, n_features) of 0 and 1."""
@@ -241,11 +249,11 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         edges = np.sort(edge_array("edges", self.edges), axis=1)
         if len(edges) and (edges.min() < 0 or edges.max() >= units):
             raise ModelError(
-                f"expected edges between units 0 to {units - 1}, got {shown(self.edges)}"
+                f"expected edges between units 0 to {units - 1}, got {short_repr(self.edges)}"
             )
         if (edges[:, 0] == edges[:, 1]).any() or len(np.unique(edges, axis=0)) < len(edges):
             raise ModelError(
-                f"expected edges between two units, each pair once, got {shown(self.edges)}"
+                f"expected edges between two units, each pair once, got {short_repr(self.edges)}"
             )
         return edges
 

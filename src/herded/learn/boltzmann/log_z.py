@@ -4,14 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.learn.boltzmann.rbm_parameters import Layers
+from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.methods.gibbs import Gibbs
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
-from herded.run.diagnostics.intervals import t_quantile
+from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import Samples
 from herded.run.result import Result
 from herded.system.numerics.exp_log import exp_array, log_array
@@ -20,7 +20,7 @@ RUNGS, CHAINS, LADDERS = 17, 4, 8
 HERDS, MEMBERS = 16, 64
 
 
-class LogZ(NamedTuple):
+class LearnedLogZ(NamedTuple):
     """log Z, its interval (of 95 % by annealing, of 99 % by ladders), and whether it is exact."""
 
     value: float
@@ -28,7 +28,7 @@ class LogZ(NamedTuple):
     is_exact: bool
 
 
-def annealed_log_z(layers: Layers, steps: int, seed: int) -> LogZ:
+def annealed_log_z(layers: RBMParameters, steps: int, seed: int) -> LearnedLogZ:
     """By annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008).
 
     Herds go from independent visible units to the machine in `steps` temperatures, whose weights
@@ -42,11 +42,11 @@ def annealed_log_z(layers: Layers, steps: int, seed: int) -> LogZ:
     mean = float(means.mean())
     error = float(means.std(ddof=1)) / mean / np.sqrt(HERDS)
     value = layers.heated(0.0).independent_log_z() + top + float(log_array(np.array([mean]))[0])
-    margin = t_quantile(HERDS - 1) * error
-    return LogZ(value, (value - margin, value + margin), False)
+    margin = t_quantile_95(HERDS - 1) * error
+    return LearnedLogZ(value, (value - margin, value + margin), False)
 
 
-def _annealed_herd(layers: Layers, steps: int, seed: int, number: int) -> np.ndarray:
+def _annealed_herd(layers: RBMParameters, steps: int, seed: int, number: int) -> np.ndarray:
     """(members,) the log-weights of one herd."""
     own = seed * HERDS + number
     x = np.zeros((len(layers.first) - 1, MEMBERS), np.uint16)
@@ -61,7 +61,7 @@ def _annealed_herd(layers: Layers, steps: int, seed: int, number: int) -> np.nda
     return weights
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
     """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
     method = Tempered(Gibbs(seed=seed, herd=LADDERS), rungs=RUNGS, hottest=0)
@@ -72,8 +72,8 @@ def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -
     )
 
 
-def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LogZ:
+def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LearnedLogZ:
     """By bridges between the rungs of ladders of temperatures."""
     found = ladder_run(model, sweeps, seed)
     low, high = found.log_z_interval
-    return LogZ(float(found.log_z), (float(low), float(high)), False)
+    return LearnedLogZ(float(found.log_z), (float(low), float(high)), False)

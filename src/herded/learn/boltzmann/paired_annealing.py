@@ -17,9 +17,9 @@ entropy.
 import numpy as np
 
 from herded.learn.assessment.bennett_ratio import LogRatio, PathDraws, log_ratios
-from herded.learn.boltzmann.log_z import HERDS, LogZ
-from herded.learn.boltzmann.rbm_parameters import Layers
-from herded.run.diagnostics.intervals import t_quantile
+from herded.learn.boltzmann.log_z import HERDS, LearnedLogZ
+from herded.learn.boltzmann.rbm_parameters import RBMParameters
+from herded.run.diagnostics.intervals import t_quantile_95
 from herded.system.numerics.exp_log import exp_array, log_array
 
 FORWARD, BACKWARD = 2**29, 2**30  # added to seeds: draws of both directions are their own
@@ -27,7 +27,7 @@ MIN_OVERLAP = 0.1  # mean acceptance: with less, few states of rare modes decide
 PASSES = 8  # of a member through the weights at each temperature, in both directions together
 
 
-def log_z_bound(layers: Layers, x: np.ndarray) -> float:
+def log_z_bound(layers: RBMParameters, x: np.ndarray) -> float:
     """Return a lower bound of log Z by the distinct states in x (visible, members)."""
     scores = layers.log_scores(np.ascontiguousarray(np.unique(x, axis=1)))
     top = float(scores.max())
@@ -35,14 +35,14 @@ def log_z_bound(layers: Layers, x: np.ndarray) -> float:
 
 
 def paired_log_z(
-    layers: Layers,
+    layers: RBMParameters,
     herd: np.ndarray,
     rows: np.ndarray,
     *,
     temperatures: int,
     members: int,
     seed: int,
-) -> LogZ:
+) -> LearnedLogZ:
     """Estimate log Z by `HERDS` herds of `members` in each direction.
 
     `herd` (visible, any number) are states of the machine, `rows` of the data. The interval is
@@ -63,13 +63,13 @@ def paired_log_z(
         value, error = _forward_log_ratio(forward)
         others = [-_forward_log_ratio(-some).value for some in backwards[1:]]
     difference = max(abs(other - value) for other in others)
-    margin = max(t_quantile(HERDS - 1) * error, difference)
+    margin = max(t_quantile_95(HERDS - 1) * error, difference)
     value += layers.heated(0.0).independent_log_z()
     bound = log_z_bound(layers, np.concatenate([herd, rows], axis=1))
     if value + margin < bound:
         margin = np.inf
     value = max(value, bound)
-    return LogZ(value, (value - margin, value + margin), False)
+    return LearnedLogZ(value, (value - margin, value + margin), False)
 
 
 def _log_ratio(forward: np.ndarray, backward: np.ndarray) -> LogRatio:
@@ -87,7 +87,9 @@ def _forward_log_ratio(work: np.ndarray) -> LogRatio:
     return LogRatio(top + float(log_array(np.array([mean]))[0]), error)
 
 
-def _heat_down(layers: Layers, steps: int, members: int, seed: int, number: int) -> np.ndarray:
+def _heat_down(
+    layers: RBMParameters, steps: int, members: int, seed: int, number: int
+) -> np.ndarray:
     """(members,) work of one herd from independent units to the machine."""
     own = seed * HERDS + number + FORWARD
     x = np.zeros((len(layers.first) - 1, members), np.uint16)
@@ -104,7 +106,7 @@ def _heat_down(layers: Layers, steps: int, members: int, seed: int, number: int)
 
 
 def _heat_up(
-    layers: Layers, states: np.ndarray, steps: int, members: int, seed: int, number: int
+    layers: RBMParameters, states: np.ndarray, steps: int, members: int, seed: int, number: int
 ) -> np.ndarray:
     """(members,) work of one herd from the machine to independent units, signed as forwards."""
     own = seed * HERDS + number + BACKWARD

@@ -6,24 +6,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing
-from herded.learn.boltzmann.log_z import LogZ, annealed_log_z
+from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing_extra_error
+from herded.learn.boltzmann.log_z import LearnedLogZ, annealed_log_z
 from herded.learn.boltzmann.rbm_assessment import assess
-from herded.learn.boltzmann.rbm_parameters import Layers, Training
+from herded.learn.boltzmann.rbm_parameters import RBMParameters, Training
 from herded.learn.fitting.observations import MOST_STATES
 from herded.methods.options import check_herd, check_seed
 from herded.models.factor_graph import FactorGraph
 from herded.run.execute import users_level
 from herded.run.interrupts import raises_interrupted
-from herded.run.training_helpers import diverged, shuffled, watched
-from herded.system.argument_checks import is_between, is_whole, shown, whole_array
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.run.training_helpers import divergence_error, progress_and_interrupt, random_permutation
+from herded.system.argument_checks import (
+    as_integer_array,
+    is_number_between,
+    is_whole_number,
+    short_repr,
+)
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
-    raise missing("scikit-learn 1.6 or later", "RBM", "learn") from error
+    raise missing_extra_error("scikit-learn 1.6 or later", "RBM", "learn") from error
 
 ORDER, START = 18, 19  # purposes of streams
 AVERAGED = 0.3  # the share of the steps, the last ones, that the answer is an average of
@@ -62,7 +67,7 @@ class RBM(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    layers_ : herded.learn.boltzmann.rbm_parameters.Layers
+    layers_ : herded.learn.boltzmann.rbm_parameters.RBMParameters
         What was learned: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
         ``first[i] + k - 1`` is that of state k of visible unit i.
     interrupted_ : bool
@@ -86,7 +91,7 @@ class RBM(TransformerMixin, BaseEstimator):
     ((2, 1), (3, 4))
     """
 
-    log_z_: LogZ | None
+    log_z_: LearnedLogZ | None
 
     def __init__(
         self,
@@ -136,9 +141,9 @@ class RBM(TransformerMixin, BaseEstimator):
         each = rows // batch
         total, averaged = self.epochs * each, 0
         sums = [np.zeros_like(one) for one in _learned(training.layers)]
-        with watched(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
+        with progress_and_interrupt(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
             for epoch in range(self.epochs):
-                order = shuffled(rows, self.seed, epoch, ORDER)
+                order = random_permutation(rows, self.seed, epoch, ORDER)
                 for s in range(each):
                     some = np.ascontiguousarray(x[:, order[s * batch : (s + 1) * batch]])
                     self._step(training, some, self.rate * (1.0 - training.done / total))
@@ -153,7 +158,7 @@ class RBM(TransformerMixin, BaseEstimator):
                 bar.update(epoch + 1)
             end = average = training.layers
             if averaged:
-                average = Layers(end.first, *(one / averaged for one in sums))
+                average = RBMParameters(end.first, *(one / averaged for one in sums))
             bar.update(self.epochs, "assessing")
             try:
                 assessed = assess(
@@ -209,8 +214,10 @@ class RBM(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "layers_")
         for name, value in (("rows", rows), ("sweeps", sweeps)):
-            if not is_whole(value, 1):
-                raise MethodError(f"expected {name} as a whole number from 1, got {shown(value)}")
+            if not is_whole_number(value, 1):
+                raise MethodError(
+                    f"expected {name} as a whole number from 1, got {short_repr(value)}"
+                )
         seed = self.seed if seed is None else seed
         check_seed(seed)
         members = np.arange(rows) % self.training_.herd.shape[1]
@@ -227,7 +234,7 @@ class RBM(TransformerMixin, BaseEstimator):
         """The mean log-probability of the rows."""
         return float(self.score_samples(X).mean())
 
-    def log_z(self, *, exact: bool | None = None, steps: int = 1000) -> LogZ:
+    def log_z(self, *, exact: bool | None = None, steps: int = 1000) -> LearnedLogZ:
         """log Z, with what is known of its error.
 
         Parameters
@@ -253,7 +260,7 @@ class RBM(TransformerMixin, BaseEstimator):
                 "exact=False"
             )
         if found is not None:
-            answer = LogZ(found, (found, found), True)
+            answer = LearnedLogZ(found, (found, found), True)
         else:
             answer = annealed_log_z(self.layers_, steps, self.seed)
         if exact is None:
@@ -270,12 +277,14 @@ class RBM(TransformerMixin, BaseEstimator):
 
     def _check(self) -> None:
         for name in ("hidden", "epochs", "batch", "sweeps"):
-            if not is_whole(getattr(self, name), 1):
-                got = shown(getattr(self, name))
+            if not is_whole_number(getattr(self, name), 1):
+                got = short_repr(getattr(self, name))
                 raise MethodError(f"expected {name} as a whole number from 1, got {got}")
         for name in ("rate", "l2"):
-            if not is_between(getattr(self, name), 0.0, 1e6):
-                raise MethodError(f"expected {name} of 0 or more, got {shown(getattr(self, name))}")
+            if not is_number_between(getattr(self, name), 0.0, 1e6):
+                raise MethodError(
+                    f"expected {name} of 0 or more, got {short_repr(getattr(self, name))}"
+                )
         check_herd(self.herd)
         check_seed(self.seed)
 
@@ -285,11 +294,11 @@ class RBM(TransformerMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=np.float64)
         if len(rows) < 2:
             raise ModelError("expected two rows of data or more, got 1 sample")
-        states = whole_array("X", rows)
+        states = as_integer_array("X", rows)
         self.states_ = self._states_of(states)
         x = self._within(states)
-        layers = Layers.fresh(self.states_, self.hidden, x, self.seed)
-        bits = draws(stream_key(self.seed, 0, START), self.herd)
+        layers = RBMParameters.fresh(self.states_, self.hidden, x, self.seed)
+        bits = random_bits_array(stream_key(self.seed, 0, START), self.herd)
         herd = np.ascontiguousarray(x[:, (bits % np.uint64(len(rows))).astype(np.int64)])
         half = np.full(self.hidden, 0.5)
         return Training(layers, herd, layers.statistics(x)[0], half), x
@@ -298,11 +307,11 @@ class RBM(TransformerMixin, BaseEstimator):
         if self.states is None:
             found: np.ndarray = np.maximum(rows.max(axis=0) + 1, 2)
         else:
-            given = whole_array("states", self.states)
+            given = as_integer_array("states", self.states)
             if given.shape not in ((), (rows.shape[1],)) or (given < 2).any():
                 raise ModelError(
                     f"expected states of 2 or more, one number or one for each of {rows.shape[1]} "
-                    f"features, got {shown(self.states)}"
+                    f"features, got {short_repr(self.states)}"
                 )
             found = np.broadcast_to(given, rows.shape[1]).copy()
         if (found > MOST_STATES).any():
@@ -311,7 +320,7 @@ class RBM(TransformerMixin, BaseEstimator):
 
     def _columns(self, X: ArrayLike) -> np.ndarray:
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._within(whole_array("X", rows))
+        return self._within(as_integer_array("X", rows))
 
     def _within(self, rows: np.ndarray) -> np.ndarray:
         """(visible, rows), where every state is one that is known."""
@@ -333,12 +342,12 @@ class RBM(TransformerMixin, BaseEstimator):
     def _step(self, training: Training, x: np.ndarray, rate: float) -> None:
         training.step(x, rate, self.l2, self.sweeps, self.seed)
         if not np.isfinite(training.layers.weights).all():
-            raise diverged(self.rate)
+            raise divergence_error(self.rate)
 
     def _keep(self, training: Training) -> None:
         self.training_, self.layers_ = training, training.layers
         self.log_z_ = None
 
 
-def _learned(layers: Layers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _learned(layers: RBMParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return layers.weights, layers.visible_bias, layers.hidden_bias

@@ -25,10 +25,10 @@ from herded.learn.assessment.mixing import (
     Mixing,
     variance_inflation,
 )
-from herded.learn.boltzmann.log_z import HERDS, MEMBERS, LogZ, annealed_log_z
+from herded.learn.boltzmann.log_z import HERDS, MEMBERS, LearnedLogZ, annealed_log_z
 from herded.learn.boltzmann.paired_annealing import PASSES, paired_log_z
-from herded.learn.boltzmann.rbm_parameters import Layers
-from herded.run.diagnostics.intervals import t_quantile
+from herded.learn.boltzmann.rbm_parameters import RBMParameters
+from herded.run.diagnostics.intervals import t_quantile_95
 
 TEMPERATURES = (100, 300, 1_000)  # where log Z cannot be enumerated, while nothing is decided
 STAGE_SHARES = (0.2, 0.3, 0.5)  # of the work of annealing
@@ -88,13 +88,13 @@ class RBMReport(NamedTuple):
 class Assessed(NamedTuple):
     """The layers to keep, their log Z, and the report."""
 
-    layers: Layers
-    log_z: LogZ
+    layers: RBMParameters
+    log_z: LearnedLogZ
     report: RBMReport
 
 
 def assess(
-    candidates: tuple[Layers, Layers, Layers],
+    candidates: tuple[RBMParameters, RBMParameters, RBMParameters],
     x: np.ndarray,
     herd: np.ndarray,
     *,
@@ -146,7 +146,7 @@ def assess(
 class _Work(NamedTuple):
     """What training has taken, and what its assessment may take."""
 
-    layers: Layers
+    layers: RBMParameters
     steps: int
     batch: int
     herd: int
@@ -182,7 +182,7 @@ class _Work(NamedTuple):
 
 
 def _gains(
-    candidates: tuple[Layers, ...],
+    candidates: tuple[RBMParameters, ...],
     x: np.ndarray,
     herd: np.ndarray,
     *,
@@ -190,7 +190,7 @@ def _gains(
     work: _Work,
     seed: int,
     stop: threading.Event,
-) -> tuple[list[Gain], list[LogZ]]:
+) -> tuple[list[Gain], list[LearnedLogZ]]:
     """Compare the penalised log-likelihood of each with that of the first; and log Z of each."""
     scores = [
         float(layers.log_scores(x).mean())
@@ -203,11 +203,11 @@ def _gains(
             raise Interrupted
         exact = layers.enumerated_log_z()
         if exact is not None:
-            log_zs.append(LogZ(exact, (exact, exact), True))
+            log_zs.append(LearnedLogZ(exact, (exact, exact), True))
     if len(log_zs) == len(candidates):
         return _differences(scores, log_zs), log_zs
     log_zs = [annealed_log_z(candidates[0], START_STEPS, seed)]
-    unknown = LogZ(np.inf, (-np.inf, np.inf), False)
+    unknown = LearnedLogZ(np.inf, (-np.inf, np.inf), False)
     log_zs += [unknown] * (len(candidates) - 1)
     for temperatures, members in work.annealings():
         for i, layers in enumerate(candidates[1:], 1):
@@ -222,10 +222,10 @@ def _gains(
     return gains, log_zs
 
 
-def _differences(scores: list[float], log_zs: list[LogZ]) -> list[Gain]:
+def _differences(scores: list[float], log_zs: list[LearnedLogZ]) -> list[Gain]:
     values = [score - log_z.value for score, log_z in zip(scores, log_zs, strict=True)]
     # Annealing gives 95 % intervals.
-    wider = gain_quantile(HERDS, len(TEMPERATURES)) / t_quantile(HERDS - 1)
+    wider = gain_quantile(HERDS, len(TEMPERATURES)) / t_quantile_95(HERDS - 1)
     half_widths = [
         0.0 if z.is_exact else wider * (z.interval[1] - z.interval[0]) / 2.0 for z in log_zs
     ]
@@ -242,7 +242,7 @@ class _Measured(NamedTuple):
 
 
 def _test(
-    layers: Layers,
+    layers: RBMParameters,
     x: np.ndarray,
     herd: np.ndarray,
     l2: float,
@@ -279,7 +279,7 @@ def _test(
 
 
 def _measure(
-    layers: Layers, herd: np.ndarray, done: int, looks: int, sweeps: int, seed: int
+    layers: RBMParameters, herd: np.ndarray, done: int, looks: int, sweeps: int, seed: int
 ) -> _Measured:
     """Run a herd on, and collect its statistics in batches."""
     size = len(layers.visible_bias) + len(layers.hidden_bias) + layers.weights.size
@@ -292,7 +292,7 @@ def _measure(
     return _Measured(statistics / np.bincount(batch, minlength=BATCHES)[:, None], members)
 
 
-def _data_errors(layers: Layers, x: np.ndarray) -> np.ndarray:
+def _data_errors(layers: RBMParameters, x: np.ndarray) -> np.ndarray:
     """(P,) the standard errors of the statistics of all rows."""
     rows = x.shape[1]
     some = np.ascontiguousarray(x[:, :: -(-rows // MAX_ROWS)])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from herded.draws.systematic import orders
+from herded.draws.systematic import member_orders
 from herded.learn.boltzmann.rbm_kernels import (
     enumerated_log_z,
     hidden_means,
@@ -15,19 +15,19 @@ from herded.learn.boltzmann.rbm_kernels import (
     log_scores,
 )
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import starts
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.aligned_arrays import start_offsets
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
 
 WEIGHTS, HERD = 16, 17  # purposes of streams
-SMALL = 0.01  # weights start up to so far from 0
+INITIAL_WEIGHT_RANGE = 0.01  # weights start up to so far from 0
 MOST_ENUMERATED = 2**20  # joint states of a layer
 FORGET = 0.01  # how fast the running means of hidden units follow
 PART = 1024  # rows at once, which bounds the room they take
 
 
 @dataclass(frozen=True, eq=False)
-class Layers:
+class RBMParameters:
     """Weights and biases; visible state 0 of each unit weighs nothing."""
 
     first: np.ndarray  # (visible + 1,) the row of each unit's state 1
@@ -36,16 +36,16 @@ class Layers:
     hidden_bias: np.ndarray  # (hidden,)
 
     @classmethod
-    def fresh(cls, states: np.ndarray, hidden: int, x: np.ndarray, seed: int) -> "Layers":
+    def fresh(cls, states: np.ndarray, hidden: int, x: np.ndarray, seed: int) -> "RBMParameters":
         """Small random weights, and visible biases that fit the states x (visible, rows)."""
-        first = starts(states - 1)
+        first = start_offsets(states - 1)
         rows = int(first[-1])
-        bits = draws(stream_key(seed, 0, WEIGHTS), rows * hidden).reshape(rows, hidden)
+        bits = random_bits_array(stream_key(seed, 0, WEIGHTS), rows * hidden).reshape(rows, hidden)
         uniform = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0
         counts = [np.bincount(row, minlength=k) + 1.0 for row, k in zip(x, states, strict=True)]
         logs = [log_array(count) for count in counts]
         bias = np.concatenate([one[1:] - one[0] for one in logs])
-        return cls(first, SMALL * uniform, bias, np.zeros(hidden))
+        return cls(first, INITIAL_WEIGHT_RANGE * uniform, bias, np.zeros(hidden))
 
     @property
     def hidden_first(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class Layers:
         layer_sweeps(
             x, h, self.first, self.weights, np.ascontiguousarray(self.weights.T),
             self.visible_bias, self.hidden_bias, stream_key(seed, 0, HERD),
-            stream_key(seed, 1, HERD), done, sweeps, orders(x.shape[1]),
+            stream_key(seed, 1, HERD), done, sweeps, member_orders(x.shape[1]),
         )  # fmt: skip
 
     @property
@@ -108,7 +108,7 @@ class Layers:
             )  # fmt: skip
         return float(enumerated_log_z(*sides))
 
-    def heated(self, beta: float) -> "Layers":
+    def heated(self, beta: float) -> "RBMParameters":
         """The same visible biases, and `beta` times all else."""
         return replace(self, weights=beta * self.weights, hidden_bias=beta * self.hidden_bias)
 
@@ -147,7 +147,7 @@ class Training:
     deviations from means, which makes their gradient independent of those of biases.)
     """
 
-    layers: Layers
+    layers: RBMParameters
     herd: np.ndarray  # (visible, members)
     visible_mean: np.ndarray  # (rows,) of the data
     hidden_mean: np.ndarray  # (hidden,) running
@@ -166,7 +166,7 @@ class Training:
         both -= l2 * layers.weights
         visible = visible - (both * self.hidden_mean).sum(axis=1)
         hidden = hidden - (both * self.visible_mean[:, None]).sum(axis=0)
-        self.layers = Layers(
+        self.layers = RBMParameters(
             layers.first,
             layers.weights + rate * both,
             layers.visible_bias + rate * visible,

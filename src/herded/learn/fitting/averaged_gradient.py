@@ -16,7 +16,7 @@ SKIPPED = 3  # the first one of so many parts of the steps is not averaged
 Gradient = Callable[[np.ndarray, int], np.ndarray]  # at a point, in a step
 
 
-class Averaged:
+class AveragedAscent:
     """Noisy steps, and their average; all of its state is in `arrays`."""
 
     def __init__(

@@ -21,19 +21,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.systematic import draw_all, fresh_phase, order_rows, second_phase
+from herded.draws.systematic import draw_members, fresh_phase, order_offsets, second_phase
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import largest
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.argmax_kernel import max_value
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
 ONE = float(2**31)  # probabilities of draws are whole numbers at this scale
 TOGETHER = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
 
 
-class Links(NamedTuple):
+class FactorLinks(NamedTuple):
     """The factors of each variable, and the other variables of each of these."""
 
     states: np.ndarray  # (N,)
@@ -46,7 +46,7 @@ class Links(NamedTuple):
     other_stride: np.ndarray
 
 
-def links_of(graph: FactorGraph) -> Links:
+def links_of(graph: FactorGraph) -> FactorLinks:
     """The graph as visits read it."""
     arity = np.diff(graph.factor_start)
     factor = np.repeat(np.arange(graph.n_factors), arity)
@@ -56,14 +56,14 @@ def links_of(graph: FactorGraph) -> Links:
     others = [slots[graph.factor_start[f] : graph.factor_start[f + 1]] for f in owner.tolist()]
     kept = [part[part != s] for part, s in zip(others, order.tolist(), strict=True)]
     flat = np.concatenate([np.empty(0, np.int64), *kept])
-    return lock(
-        Links(
+    return make_read_only(
+        FactorLinks(
             graph.cardinalities,
-            starts(np.bincount(graph.factor_variables, minlength=graph.n_variables)),
+            start_offsets(np.bincount(graph.factor_variables, minlength=graph.n_variables)),
             graph.table_start[owner],
             graph.factor_strides[order],
             1.0 / arity[owner],
-            starts(arity[owner] - 1),
+            start_offsets(arity[owner] - 1),
             graph.factor_variables[flat],
             graph.factor_strides[flat],
         )
@@ -134,7 +134,7 @@ def pseudo_likelihood(links, tables, x, weight, expected):
     """
     n, total = x.shape
     entry = np.empty((most_links(links), TOGETHER), np.int64)
-    p = np.empty((largest(links.states), TOGETHER))
+    p = np.empty((max_value(links.states), TOGETHER))
     value = 0.0
     for first in range(0, total, TOGETHER):
         last = min(first + TOGETHER, total)
@@ -157,7 +157,7 @@ def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, 
     """
     n, members = x.shape
     entry = np.empty((most_links(links), members), np.int64)
-    p = np.empty((largest(links.states), members))
+    p = np.empty((max_value(links.states), members))
     later, carried = np.empty(members, np.uint32), np.empty(members, np.uint8)
     for s in range(sweep, sweep + sweeps):
         for i in range(n):
@@ -180,7 +180,7 @@ def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
     """
     members = len(x)
     count = np.uint64(members)
-    a, b = order_rows(draw(order_key, clock), orders.shape[0], count)
+    a, b = order_offsets(random_bits(order_key, clock), orders.shape[0], count)
     x[:] = 0
     for k in range(states - 1):
         split = key + np.uint64(k)
@@ -189,7 +189,7 @@ def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
             if x[r] == k:
                 later[r] = share_behind(p, k, states, r)
         phi, second = fresh_phase(split, clock), second_phase(split, clock)
-        draw_all(later, phi, second, orders.reshape(-1), a, b, carried, np.uint64(0), count)
+        draw_members(later, phi, second, orders.reshape(-1), a, b, carried, np.uint64(0), count)
         for r in range(members):
             x[r] += carried[r]
 

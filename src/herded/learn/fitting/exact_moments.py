@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from herded.learn.fitting.log_linear import retabled
-from herded.methods.exact.elimination import Sums
+from herded.learn.fitting.log_linear import replace_tables
+from herded.methods.exact.elimination import SumElimination
 from herded.methods.exact.elimination_order import elimination_order, in_given_order
 from herded.methods.exact.elimination_plan import EliminationPlan, children_of, plan_elimination
 from herded.methods.exact.elimination_tables import ENTRY, Scope, fill_buckets
@@ -28,7 +28,7 @@ class ExactMoments:
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
         """log Z, and (E,) the probability of each entry: that its factor is in this state."""
-        sums, expected = summed(retabled(self.graph, tables), self.plan, self.places)
+        sums, expected = eliminate_all(replace_tables(self.graph, tables), self.plan, self.places)
         log_z = sums.log_z()
         go_back(sums)
         fill(sums, expected)
@@ -36,11 +36,13 @@ class ExactMoments:
 
     def log_z(self, tables: np.ndarray) -> float:
         """Compute log Z alone, in about half the time."""
-        return float(summed(retabled(self.graph, tables), self.plan, self.places)[0].log_z())
+        return float(
+            eliminate_all(replace_tables(self.graph, tables), self.plan, self.places)[0].log_z()
+        )
 
 
 @dataclass(frozen=True)
-class Place:
+class EntryView:
     """Where the entries of a factor are, for whatever is not known: an array within all entries."""
 
     scope: Scope
@@ -49,7 +51,7 @@ class Place:
     strides: list[int]  # in bytes
 
 
-def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[Place]:
+def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[EntryView]:
     """Those of all factors, the same for any tables."""
     place = np.full(graph.n_variables, -1)
     place[plan.order] = np.arange(len(plan.order))
@@ -62,14 +64,14 @@ def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[Place]:
         axes = sorted(zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True))
         scope = tuple(p for p, _ in axes)
         steps = [ENTRY * stride for _, stride in axes]
-        found.append(Place(scope, start, [states[p] for p in scope], steps))
+        found.append(EntryView(scope, start, [states[p] for p in scope], steps))
     return found
 
 
 class Expected:
     """The expected entries of all tables, and the part of each factor by its scope."""
 
-    def __init__(self, size: int, places: Iterable[Place]) -> None:
+    def __init__(self, size: int, places: Iterable[EntryView]) -> None:
         self.entries = np.zeros(size)
         self.parts: list[tuple[Scope, np.ndarray]] = []
         for place in places:
@@ -85,29 +87,29 @@ class Expected:
             self.parts.append((place.scope, view))
 
 
-def summed(
+def eliminate_all(
     graph: FactorGraph,
     plan: EliminationPlan,
-    places: Iterable[Place],
+    places: Iterable[EntryView],
     beside: Iterable[Scope] = (),
-) -> tuple[Sums, Expected]:
+) -> tuple[SumElimination, Expected]:
     """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
     expected, x = Expected(len(graph.log_tables), places), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
     wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
-    sums = Sums(buckets, children_of(plan.scopes), wanted)
+    sums = SumElimination(buckets, children_of(plan.scopes), wanted)
     for k in range(len(plan.order)):
         sums.forward(k)
     return sums, expected
 
 
-def go_back(sums: Sums) -> None:
+def go_back(sums: SumElimination) -> None:
     """Find all marginals."""
     for k in reversed(range(len(sums.marginals))):
         sums.backward(k)
 
 
-def fill(sums: Sums, expected: Expected) -> None:
+def fill(sums: SumElimination, expected: Expected) -> None:
     """Write the marginals of all factors where they belong."""
     for scope, view in expected.parts:
         view[...] = sums.marginals[scope[0]] if len(scope) == 1 else sums.joints[scope]
@@ -164,18 +166,20 @@ class KnownRows:
 
     def _summed(
         self, tables: np.ndarray, plan: EliminationPlan, beside: Iterable[Scope] = ()
-    ) -> tuple[Sums, Expected]:
-        return summed(retabled(self.graph, tables[self.entry]), plan, self.places, beside)
+    ) -> tuple[SumElimination, Expected]:
+        return eliminate_all(
+            replace_tables(self.graph, tables[self.entry]), plan, self.places, beside
+        )
 
     @property
     def _row(self) -> int:
         """The place of the row, the last; none where there is only one."""
         return len(self.plan.order) - 1 if len(self.weight) > 1 else -1
 
-    def _log_z(self, sums: Sums) -> np.ndarray:
+    def _log_z(self, sums: SumElimination) -> np.ndarray:
         return np.array([sums.log_z()]) if self._row < 0 else sums.logs_at(self._row)
 
-    def _go_back(self, sums: Sums) -> None:
+    def _go_back(self, sums: SumElimination) -> None:
         """With rows as probable as the data have them, not as the model would."""
         if self._row >= 0:
             sums.prescribed[self._row] = self.weight

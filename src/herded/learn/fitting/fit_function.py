@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike
 from herded.errors import HerdedWarning, Interrupted, MethodError
 from herded.learn.assessment.fit_outcome import judge
 from herded.learn.fitting.fit_result import Fitted
-from herded.learn.fitting.fit_setup import Options, Penalty, check_rows, prepared
+from herded.learn.fitting.fit_setup import FitOptions, Penalty, check_rows, prepare_training
 from herded.learn.fitting.log_linear import LogLinear, log_linear
-from herded.learn.fitting.objectives import Rows
-from herded.learn.fitting.observations import check_enough, observed, split_rows
-from herded.models.naming import called
+from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.observations import as_observations, check_enough, split_rows
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.execute import users_level
-from herded.run.interrupts import interruptible, raises_interrupted
-from herded.run.training_helpers import shuffled
+from herded.run.interrupts import raises_interrupted, stop_event_on_interrupt
+from herded.run.training_helpers import random_permutation
 from herded.system import memory_limits
-from herded.system.argument_checks import number_array, shown
+from herded.system.argument_checks import as_float_array, short_repr
 from herded.system.memory_limits import Size
 
 HELD = 13  # purpose of a stream
-FAR = 10.0  # beyond log(rows): log-odds that no rows of data speak for
+UNBOUNDED_LOG_ODDS = 10.0  # beyond log(rows): log-odds that no rows of data speak for
 
 
 @raises_interrupted
@@ -148,27 +148,27 @@ def fit(
     >>> fitted.parameters.round(3)
     array([1.763])
     """
-    options = Options(
+    options = FitOptions(
         objective, method, batch, patience, steps, rate, herd, sweeps, seed,
-        memory_limits.limit(max_memory),
+        memory_limits.memory_limit(max_memory),
     )  # fmt: skip
     given = log_linear(model, groups, weights)
     family, unit = given.normalised()
-    every = observed(model, data)
+    every = as_observations(model, data)
     check_enough(model, every)
-    Rows(family, every).check_possible()  # before rows change their places
-    order = shuffled(len(every), options.seed, 0, HELD)
+    DataRows(family, every).check_possible()  # before rows change their places
+    order = random_permutation(len(every), options.seed, 0, HELD)
     learned, held = split_rows(model, every, held_out, order)
-    rows = Rows(family, learned)
+    rows = DataRows(family, learned)
     l1, l2 = penalties(family, "l1", l1), penalties(family, "l2", l2)
     penalty = Penalty(l1 * unit, l2 * unit**2)  # of normalised parameters
     check_rows(rows, penalty, options)
-    others = None if held is None else Rows(family, held)
+    others = None if held is None else DataRows(family, held)
     if others is not None:
         others.check_possible("held_out")
     has_begun = checkpoint is not None and os.path.exists(checkpoint)
     try:
-        run = prepared(rows, others, penalty, options, has_begun)
+        run = prepare_training(rows, others, penalty, options, has_begun)
     except KeyboardInterrupt:
         raise Interrupted("interrupted before the first step") from None
     run.identity = {
@@ -181,7 +181,7 @@ def fit(
     if checkpoint is not None:
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)
-    with interruptible() as stop:
+    with stop_event_on_interrupt() as stop:
         outcome = judge(run, stop)
     found = outcome.parameters
     endless = sentence_on_endless(family, penalty, found, unit, len(learned))
@@ -223,10 +223,10 @@ def sentence_on_endless(
     free = penalty.l1 + penalty.l2 == 0.0
     odds = np.where(free & (np.abs(found) > np.abs(family.start)), family.span * np.abs(found), 0.0)
     worst = int(np.argmax(odds))
-    if not odds[worst] > FAR + np.log(rows):
+    if not odds[worst] > UNBOUNDED_LOG_ODDS + np.log(rows):
         return ""
     f = family.factor_of(worst)
-    names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
+    names = ", ".join(variable_text(family.model, int(i)) for i in family.graph.factor(f)[0])
     return (
         f"a parameter of factor {f} ({names}) is {found[worst] * unit[worst]:.3g}, odds that "
         f"{rows} rows cannot show: it may have no best value, so give a penalty for it (l2=)"
@@ -235,9 +235,9 @@ def sentence_on_endless(
 
 def penalties(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
     """(P,) one for each parameter; a single number is not for those of single variables."""
-    values = number_array(name, given)
+    values = as_float_array(name, given)
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise MethodError(f"expected {name} of 0 or more, got {shown(given)}")
+        raise MethodError(f"expected {name} of 0 or more, got {short_repr(given)}")
     if values.ndim == 0:
         joint = ~family.alone
         return np.where(joint if joint.any() else True, values, 0.0)

@@ -10,18 +10,24 @@ from herded.errors import MemoryLimitError, MethodError, ModelError
 from herded.learn.assessment.curvature import largest_curvature
 from herded.learn.assessment.fit_assessment import Assessor
 from herded.learn.assessment.held_out import HeldOutScore, best_by_score
-from herded.learn.fitting.averaged_gradient import Averaged
+from herded.learn.fitting.averaged_gradient import AveragedAscent
 from herded.learn.fitting.exact_moments import ExactMoments
-from herded.learn.fitting.herd_moments import Herd, UnknownParts
-from herded.learn.fitting.lbfgs import QuasiNewton, climb, dot
-from herded.learn.fitting.objectives import Known, Likelihood, Objective, PseudoLikelihood, Rows
-from herded.learn.fitting.training_loop import Steps
+from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
+from herded.learn.fitting.lbfgs import QuasiNewton, dot, maximise
+from herded.learn.fitting.objectives import (
+    DataRows,
+    Likelihood,
+    Objective,
+    ObservedStatistics,
+    PseudoLikelihood,
+)
+from herded.learn.fitting.training_loop import TrainingLoop
 from herded.methods.options import check_herd, check_seed
-from herded.models.naming import called
-from herded.run.training_helpers import Patience, penalised, shuffled
+from herded.models.naming import variable_text
+from herded.run.training_helpers import EarlyStopping, random_permutation, subtract_l2_penalty
 from herded.system import memory_limits
-from herded.system.argument_checks import is_between, is_whole
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.argument_checks import is_number_between, is_whole_number
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more
 BATCHES, JITTER = 14, 15  # purposes of streams
@@ -35,7 +41,7 @@ APART = 0.5  # hidden variables' parameters start up to so far from those of the
 
 
 @dataclass(frozen=True)
-class Options:
+class FitOptions:
     """How `fit` learns, checked."""
 
     objective: str
@@ -58,14 +64,14 @@ class Options:
             raise MethodError(f'expected method="auto", "exact" or "herd", got {self.method!r:.80}')
         for name in ("patience", "steps", "sweeps", "batch"):
             value = getattr(self, name)
-            if not (is_whole(value, 1) or (name == "batch" and value is None)):
+            if not (is_whole_number(value, 1) or (name == "batch" and value is None)):
                 raise MethodError(f"expected {name} as a whole number from 1, got {value!r:.80}")
-        if not is_between(self.rate, 1e-12, 1e6):
+        if not is_number_between(self.rate, 1e-12, 1e6):
             raise MethodError(f"expected a rate above 0, got {self.rate!r:.80}")
         check_herd(self.herd)
         check_seed(self.seed)
 
-    def as_text(self, steps: Steps) -> str:
+    def as_text(self, steps: TrainingLoop) -> str:
         """What decides the bits of a run, for its checkpoint."""
         averaged = () if steps.until_flat else (self.steps,)
         chosen = self.objective, self.method, self.batch, self.patience
@@ -82,10 +88,10 @@ class Penalty:
     def smooth(self, function: Callable[..., tuple[float, np.ndarray]]) -> Any:
         """The function less the penalty that has a gradient."""
 
-        return lambda x: penalised(*function(x), x, self.l2)
+        return lambda x: subtract_l2_penalty(*function(x), x, self.l2)
 
 
-def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
+def check_rows(rows: DataRows, penalty: Penalty, options: FitOptions) -> None:
     """Raise where rows cannot be learned from."""
     rows.check_possible()
     if options.objective == "pseudo" and not rows.complete:
@@ -99,7 +105,7 @@ def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
     endless &= ~family.touching(unknown)
     if endless.any():
         f = family.factor_of(int(np.argmax(endless)))
-        names = ", ".join(called(family.model, int(i)) for i in family.graph.factor(f)[0])
+        names = ", ".join(variable_text(family.model, int(i)) for i in family.graph.factor(f)[0])
         raise ModelError(
             "expected data that vary, but some states of the variables of factor "
             f"{f} ({names}) never occur, which makes its best parameter infinite: drop constant "
@@ -107,13 +113,15 @@ def check_rows(rows: Rows, penalty: Penalty, options: Options) -> None:
         )
 
 
-def prepared(
-    rows: Rows, held: Rows | None, penalty: Penalty, options: Options, has_begun: bool
-) -> Steps:
+def prepare_training(
+    rows: DataRows, held: DataRows | None, penalty: Penalty, options: FitOptions, has_begun: bool
+) -> TrainingLoop:
     """The steps to take; their start is found unless they have begun in an earlier run."""
     members = options.herd + len(rows.states)
     need = members * (12.0 * rows.states.shape[1] + 8.0 * np.diff(rows.links.link_start).max())
-    memory_limits.check(need, options.max_memory, "the states of data and herd", "give fewer rows")
+    memory_limits.check_memory(
+        need, options.max_memory, "the states of data and herd", "give fewer rows"
+    )
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
     is_likelihood = options.objective == "likelihood"
@@ -123,11 +131,11 @@ def prepared(
     # Steps of the likelihood begin at the better of both.
     has_choice = is_likelihood and not has_begun and rows.complete and bool(given.any())
     if is_likelihood:
-        known = Known(rows, options.max_memory, options.sweeps, options.seed)
+        known = ObservedStatistics(rows, options.max_memory, options.sweeps, options.seed)
         if known.drawn is not None:
             parts["rows"] = known.drawn
         if model is None:
-            parts["herd"] = Herd(
+            parts["herd"] = MomentHerd(
                 rows.family, rows.links, options.herd, options.sweeps, options.seed
             )
         objective = Likelihood(known, model, parts.get("herd"))
@@ -144,7 +152,9 @@ def prepared(
             ]
             start = given if values[1] > values[0] else start
         smooth = QuasiNewton(function, start, penalty.l1)
-        return Steps(smooth, options.steps, True, score, 1, Patience(options.patience), parts)
+        return TrainingLoop(
+            smooth, options.steps, True, score, 1, EarlyStopping(options.patience), parts
+        )
     batches = Batches(len(rows.states), options.batch, options.seed)
     states = known_states(rows, start, options)
     variance = rows.variances(states)
@@ -167,7 +177,7 @@ def prepared(
             start = assessor.better_start(start, given)
         for _ in range(WARM if "herd" in parts else 0):
             parts["herd"].of(start)
-    noisy = Averaged(
+    noisy = AveragedAscent(
         lambda x, step: objective(x, batches.of(step))[1],
         start,
         variance,
@@ -176,16 +186,16 @@ def prepared(
         rate=min(options.rate, 1.0 / max(curvature, 1e-9)),
         steps=options.steps,
     )
-    return Steps(
-        noisy, options.steps, False, score, SCORED, Patience(options.patience), parts,
+    return TrainingLoop(
+        noisy, options.steps, False, score, SCORED, EarlyStopping(options.patience), parts,
         assessor=assessor,
     )  # fmt: skip
 
 
 def first_parameters(
-    rows: Rows,
+    rows: DataRows,
     penalty: Penalty,
-    options: Options,
+    options: FitOptions,
     has_begun: bool,
     is_exact: bool,
     score: HeldOutScore | None,
@@ -203,10 +213,10 @@ def first_parameters(
     """
     start = rows.family.start.copy()
     hidden = np.asarray((rows.states < 0).mean(axis=0) >= HIDDEN_SHARE)
-    known: Rows | None = rows
+    known: DataRows | None = rows
     if not rows.complete:
         if hidden.any():
-            bits = draws(stream_key(options.seed, 0, JITTER), len(start))
+            bits = random_bits_array(stream_key(options.seed, 0, JITTER), len(start))
             apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
             return np.where(rows.family.touching(hidden), start + apart, start)
         known = complete_rows(rows, penalty)
@@ -220,12 +230,12 @@ def first_parameters(
             climber = QuasiNewton(pseudo, start, penalty.l1)
             return best_by_score(climber, score, START_STEPS, options.patience)
         if is_exact:
-            return climb(pseudo, start, penalty.l1, ROUGH_START_STEPS, ROUGH_START_SLOPE).x
-        return climb(pseudo, start, penalty.l1, START_STEPS).x
+            return maximise(pseudo, start, penalty.l1, ROUGH_START_STEPS, ROUGH_START_SLOPE).x
+        return maximise(pseudo, start, penalty.l1, START_STEPS).x
     return start
 
 
-def complete_rows(rows: Rows, penalty: Penalty) -> Rows | None:
+def complete_rows(rows: DataRows, penalty: Penalty) -> DataRows | None:
     """Return the rows without unknown states.
 
     None if they are few, so that their best parameters are far from those of all rows, or if they
@@ -238,7 +248,7 @@ def complete_rows(rows: Rows, penalty: Penalty) -> Rows | None:
     return None if endless_parameters(known, penalty).any() else known
 
 
-def endless_parameters(rows: Rows, penalty: Penalty) -> np.ndarray:
+def endless_parameters(rows: DataRows, penalty: Penalty) -> np.ndarray:
     """(P,) whether some states never occur in complete rows, so that no best parameter exists."""
     low, high = rows.family.extremes()
     found = rows.family.gathered(rows.met)
@@ -247,7 +257,7 @@ def endless_parameters(rows: Rows, penalty: Penalty) -> np.ndarray:
     return np.asarray(((found <= low + room) | (found >= high - room)) & is_free)
 
 
-def elimination(rows: Rows, options: Options) -> ExactMoments | None:
+def elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
     """Elimination of the whole model, if that is asked for, or quick."""
     if options.method == "herd":
         return None
@@ -260,7 +270,7 @@ def elimination(rows: Rows, options: Options) -> ExactMoments | None:
         return None
 
 
-def known_states(rows: Rows, start: np.ndarray, options: Options) -> np.ndarray:
+def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.ndarray:
     """(N, R) the rows as columns; what is unknown is drawn once."""
     if rows.complete:
         return rows.columns
@@ -282,5 +292,5 @@ class Batches:
             return None
         each = -(-self.rows // self.size)
         epoch, part = divmod(step, each)
-        order = shuffled(self.rows, self.seed, epoch, BATCHES)
+        order = random_permutation(self.rows, self.seed, epoch, BATCHES)
         return np.sort(order[part * self.size : (part + 1) * self.size])

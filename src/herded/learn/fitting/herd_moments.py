@@ -7,10 +7,15 @@ are members of a herd too, each of which keeps what it knows.
 
 import numpy as np
 
-from herded.draws.systematic import orders
+from herded.draws.systematic import member_orders
 from herded.errors import CheckpointError
-from herded.layouts.base import SweptLayout
-from herded.learn.fitting.conditional_kernels import Links, count_entries, herd_sweeps, score_rows
+from herded.layouts.base import SweepableLayout
+from herded.learn.fitting.conditional_kernels import (
+    FactorLinks,
+    count_entries,
+    herd_sweeps,
+    score_rows,
+)
 from herded.learn.fitting.log_linear import LogLinear
 from herded.methods.gibbs import Gibbs
 from herded.models.constraints.start_states import member_starts
@@ -19,13 +24,13 @@ from herded.system.numerics.counter_rng import stream_key
 STARTS, ROWS = 11, 12  # purposes of streams
 
 
-class Herd:
+class MomentHerd:
     """Members that follow a model as it is learned."""
 
     def __init__(
         self,
         family: LogLinear,
-        links: Links,
+        links: FactorLinks,
         members: int,
         sweeps: int,
         seed: int,
@@ -33,7 +38,7 @@ class Herd:
     ) -> None:
         self.family, self.links, self.chain = family, links, chain
         self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
-        self._layout: tuple[np.ndarray, SweptLayout] | None = None  # of the last parameters
+        self._layout: tuple[np.ndarray, SweepableLayout] | None = None  # of the last parameters
         self.x = member_starts(family.graph, members, stream_key(seed, chain, STARTS)).astype(
             np.int64
         )
@@ -49,7 +54,7 @@ class Herd:
         self.x, self.done = np.ascontiguousarray(layout.values(state)), state.sweep
         return self.met()
 
-    def _layout_at(self, parameters: np.ndarray) -> SweptLayout:
+    def _layout_at(self, parameters: np.ndarray) -> SweepableLayout:
         if self._layout is None or not np.array_equal(self._layout[0], parameters):
             layout = self.method.compile(self.family.rebuilt(parameters))
             self._layout = parameters.copy(), layout
@@ -87,7 +92,7 @@ class Herd:
 class UnknownParts:
     """Rows of data as members of a herd: what is known stays, the rest is drawn together."""
 
-    def __init__(self, links: Links, rows: np.ndarray, size: int, seed: int) -> None:
+    def __init__(self, links: FactorLinks, rows: np.ndarray, size: int, seed: int) -> None:
         self.links, self.size, self.done = links, size, 0
         self.key, self.order_key = stream_key(seed, 0, ROWS), stream_key(seed, 1, ROWS)
         self.known = np.ascontiguousarray(rows.T).astype(np.int32)
@@ -103,7 +108,7 @@ class UnknownParts:
         expected = np.zeros(self.size)
         herd_sweeps(
             self.links, tables, known, x, self.key, self.order_key,
-            self.done, sweeps, orders(x.shape[1]), weight / sweeps, expected,
+            self.done, sweeps, member_orders(x.shape[1]), weight / sweeps, expected,
         )  # fmt: skip
         self.x[:, every] = x
         self.done += sweeps

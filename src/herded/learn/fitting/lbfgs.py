@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 MEMORY = 12  # pairs of steps and changes of the gradient
-ENOUGH = 1e-4  # of the promised gain
+ARMIJO_SHARE = 1e-4  # of the promised gain
 HALVINGS = 40
 TOLERANCE = 1e-6
 
@@ -78,7 +78,7 @@ class QuasiNewton:
             x = self.x + length * direction
             x[penalised & (x * side < 0.0)] = 0.0
             value, gradient = self._evaluate(x)
-            if value >= self.value + ENOUGH * dot(x - self.x, uphill):
+            if value >= self.value + ARMIJO_SHARE * dot(x - self.x, uphill):
                 break
             length /= 2.0
         else:
@@ -131,7 +131,7 @@ class QuasiNewton:
         self.value, self.stuck = float(arrays["numbers"][0]), bool(arrays["numbers"][1])
 
 
-def climb(
+def maximise(
     function: Function,
     start: np.ndarray,
     l1: np.ndarray,

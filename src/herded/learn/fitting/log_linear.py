@@ -14,11 +14,16 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.learn.fitting.conditional_kernels import Links, links_of
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.learn.fitting.conditional_kernels import FactorLinks, links_of
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.lattice import ISING, Lattice
 from herded.models.protocol import Model
-from herded.system.argument_checks import locked, number_array, shown, whole_array
+from herded.system.argument_checks import (
+    as_float_array,
+    as_integer_array,
+    read_only_copy,
+    short_repr,
+)
 
 SPIN = np.array([-1.0, 1.0])
 NAMES = ("tied", "ising")
@@ -40,7 +45,7 @@ class LogLinear:
         return int(self.group.max()) + 1
 
     @cached_property
-    def links(self) -> Links:
+    def links(self) -> FactorLinks:
         """The graph as visits read it."""
         return links_of(self.graph)
 
@@ -76,7 +81,7 @@ class LogLinear:
         units = np.ldexp(1.0, exponents.astype(np.int64))
         weight = self.weight.copy()
         weight[entries] /= units[self.group[entries]]
-        return replace(self, weight=locked(weight, np.float64)), 1.0 / units
+        return replace(self, weight=read_only_copy(weight, np.float64)), 1.0 / units
 
     @cached_property
     def alone(self) -> np.ndarray:
@@ -164,9 +169,9 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
     parts = np.split(strengths, np.cumsum(sizes)[:-1])
     return replace(
         lattice,
-        log_unary=locked(unary.reshape(lattice.log_unary.shape), np.float64),
+        log_unary=read_only_copy(unary.reshape(lattice.log_unary.shape), np.float64),
         couplings=tuple(
-            locked(part.reshape(along.shape), np.float64)
+            read_only_copy(part.reshape(along.shape), np.float64)
             for part, along in zip(parts, lattice.couplings, strict=True)
         ),
     )
@@ -174,7 +179,7 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
 
 def log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
     """What `fit` learns of a model: see its parameters `groups` and `weights`."""
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     if (graph.evidence >= 0).any():
         raise ModelError(
             "expected a model without evidence, got one that knows some states: write them into "
@@ -195,10 +200,10 @@ def log_linear(model: Model, groups: object = None, weights: object = None) -> L
         group = np.arange(len(graph.log_tables))
         weight = np.ones(len(group))
     else:
-        group = _entries(graph, "groups", groups, whole_array).astype(np.int64)
+        group = _entries(graph, "groups", groups, as_integer_array).astype(np.int64)
         weight = np.ones(len(group))
         if weights is not None:
-            weight = _entries(graph, "weights", weights, number_array)
+            weight = _entries(graph, "weights", weights, as_float_array)
     return _checked(graph, graph, group, weight)  # no lattice has tables of any kind
 
 
@@ -213,7 +218,8 @@ def _checked(
     if (group < -1).any() or not np.isfinite(weight).all():
         raise ModelError(
             "expected groups of -1 (fixed) or more and finite weights, got "
-            f"{shown(int(group.min()))} and {shown(float(weight[~np.isfinite(weight)].sum()))}"
+            f"{short_repr(int(group.min()))} and "
+            f"{short_repr(float(weight[~np.isfinite(weight)].sum()))}"
         )
     learned = group >= 0
     if not learned.any():
@@ -225,9 +231,9 @@ def _checked(
     return LogLinear(
         model,
         graph,
-        locked(group, np.int64),
-        locked(weight, np.float64),
-        locked(fixed, np.float64),
+        read_only_copy(group, np.int64),
+        read_only_copy(weight, np.float64),
+        read_only_copy(fixed, np.float64),
     )
 
 
@@ -294,7 +300,7 @@ def _entries(graph: FactorGraph, name: str, given: Any, read: Any) -> np.ndarray
     return np.asarray(found)
 
 
-def retabled(graph: FactorGraph, tables: np.ndarray) -> FactorGraph:
+def replace_tables(graph: FactorGraph, tables: np.ndarray) -> FactorGraph:
     """The same graph with other tables, unchecked: for one evaluation of many."""
     other = object.__new__(FactorGraph)
     fields = FactorGraph.__dataclass_fields__

@@ -12,26 +12,26 @@ import numpy as np
 
 from herded.errors import MemoryLimitError, ModelError
 from herded.learn.fitting.conditional_kernels import (
-    Links,
+    FactorLinks,
     count_entries,
     pseudo_likelihood,
     squared_statistics,
 )
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
-from herded.learn.fitting.herd_moments import Herd, UnknownParts
+from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
 from herded.learn.fitting.log_linear import LogLinear
 from herded.models.constraints.start_states import is_impossible
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class DataRows:
     """Rows of data beside the family of models that they are to be learned by."""
 
     family: LogLinear
     states: np.ndarray  # (R, N), -1 where unknown
 
     @property
-    def links(self) -> Links:
+    def links(self) -> FactorLinks:
         return self.family.links
 
     @cached_property
@@ -58,9 +58,9 @@ class Rows:
         count_entries(self.links, self.columns, self.weight, counts)
         return counts
 
-    def taken(self, at: np.ndarray) -> "Rows":
+    def taken(self, at: np.ndarray) -> "DataRows":
         """Some of the rows."""
-        return Rows(self.family, self.states[at])
+        return DataRows(self.family, self.states[at])
 
     def check_possible(self, name: str = "data") -> None:
         """Raise where a row of `name` is impossible in the model, whatever its parameters."""
@@ -99,10 +99,10 @@ class Rows:
         return found
 
 
-class Known:
+class ObservedStatistics:
     """What rows say of the statistics: counted, or expected of what they do not know."""
 
-    def __init__(self, rows: Rows, max_memory: float, sweeps: int, seed: int) -> None:
+    def __init__(self, rows: DataRows, max_memory: float, sweeps: int, seed: int) -> None:
         self.rows, self.max_memory, self.sweeps = rows, max_memory, sweeps
         self.parts: list[KnownRows] = []
         self.drawn: UnknownParts | None = None
@@ -130,7 +130,7 @@ class Known:
         return sum(value for value, _ in found), np.sum([met for _, met in found], axis=0)
 
 
-def exact_parts(rows: Rows, max_memory: float) -> list[KnownRows]:
+def exact_parts(rows: DataRows, max_memory: float) -> list[KnownRows]:
     """Rows by what they know, those that are equal once."""
     unique, index = np.unique(rows.states, axis=0, return_inverse=True)
     weight = np.bincount(index.reshape(-1), rows.weight)
@@ -156,7 +156,7 @@ class Objective(Protocol):
 class PseudoLikelihood:
     """The mean over rows of sum_i log p(x_i | all others)."""
 
-    rows: Rows
+    rows: DataRows
 
     def __call__(
         self, parameters: np.ndarray, at: np.ndarray | None = None
@@ -169,9 +169,9 @@ class PseudoLikelihood:
 class Likelihood:
     """The mean log-likelihood; by elimination, or its gradient by a herd."""
 
-    known: Known
+    known: ObservedStatistics
     model: ExactMoments | None
-    herd: Herd | None
+    herd: MomentHerd | None
 
     def __call__(
         self, parameters: np.ndarray, at: np.ndarray | None = None

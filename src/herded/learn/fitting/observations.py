@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.naming import called
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
-from herded.system.argument_checks import number_array, shown, whole_array
+from herded.system.argument_checks import as_float_array, as_integer_array, short_repr
 
 UNKNOWN = -1
 MOST_STATES = 2**16  # states are kept in 16 bits
@@ -16,14 +16,14 @@ def whole_rows(
     name: str, data: ArrayLike, remedy: str = "write -1 for what is unknown"
 ) -> np.ndarray:
     """`data` as whole numbers, with a sentence of its own for NaN."""
-    numbers = number_array(name, data)
+    numbers = as_float_array(name, data)
     if np.isnan(numbers).any():
         at = tuple(int(a) for a in np.argwhere(np.isnan(numbers))[0])
         raise ModelError(f"expected whole numbers in {name}, got NaN at {at}: {remedy}")
-    return whole_array(name, numbers)
+    return as_integer_array(name, numbers)
 
 
-def observed(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
+def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
     """(R, N) states, -1 where unknown. Variables of a picture may come in its shape."""
     rows = whole_rows(name, data)
     n = model.n_variables
@@ -40,7 +40,8 @@ def observed(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
         r, i = (int(a) for a in np.argwhere(wrong)[0])
         raise ModelError(
             f"expected states from 0 to {model.cardinalities[i] - 1} of variable "
-            f"{called(model, i)}, or -1 for an unknown one, got {rows[r, i]} in row {r} of {name}"
+            f"{variable_text(model, i)}, or -1 for an unknown one, got {rows[r, i]} in row {r} of "
+            f"{name}"
         )
     return rows
 
@@ -70,7 +71,7 @@ def split_rows(
         if count < 1 or len(rows) - count < 2:
             raise ModelError(
                 "expected held_out as a share between 0 and 1 that leaves one row out and two in, "
-                f"or as other rows, got {shown(held_out)} of {len(rows)} rows"
+                f"or as other rows, got {short_repr(held_out)} of {len(rows)} rows"
             )
         return rows[order[count:]], rows[order[:count]]
-    return rows, observed(model, held_out, "held_out")
+    return rows, as_observations(model, held_out, "held_out")

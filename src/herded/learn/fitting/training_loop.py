@@ -10,14 +10,14 @@ from herded.errors import CheckpointError
 from herded.learn.assessment.fit_assessment import Assessor
 from herded.learn.assessment.likelihood_gain import Gain
 from herded.run.checkpoints import checkpoint_file
-from herded.run.training_helpers import Patience, watched
+from herded.run.training_helpers import EarlyStopping, progress_and_interrupt
 from herded.system import atomic_files
 from herded.system.atomic_files import FilePath
 
 COLUMNS = ("value", "slope", "held_out")
 
 
-class Climber(Protocol):
+class Optimiser(Protocol):
     """What takes steps."""
 
     start: np.ndarray  # the parameters before the first step
@@ -58,15 +58,15 @@ class Score(Protocol):
 
 
 @dataclass
-class Steps:
+class TrainingLoop:
     """A climb that can be saved, resumed and ended early."""
 
-    climber: Climber
+    climber: Optimiser
     total: int
     until_flat: bool  # end where the climber has converged
     score: Score | None  # of held-out rows
     score_every: int
-    patience: Patience
+    patience: EarlyStopping
     parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
     identity: dict[str, Any] = field(default_factory=dict)  # what must be equal to be resumed
     history: list[tuple[float, float, float]] = field(default_factory=list)
@@ -111,7 +111,7 @@ class Steps:
         saved = time.perf_counter()
         if self.score is not None and self.best is None:
             self._look()  # the start is the first candidate
-        with watched(progress, self.total, "fit", "steps") as (bar, stop):
+        with progress_and_interrupt(progress, self.total, "fit", "steps") as (bar, stop):
             while not self.is_finished and not stop.is_set():
                 self.advance()
                 value, slope, held = self.history[-1]
@@ -158,12 +158,12 @@ class Steps:
 
     def save(self, path: FilePath) -> None:
         """Write the climb as it is now."""
-        checkpoint_file.write(path, self.identity, self.arrays())
+        checkpoint_file.write_checkpoint(path, self.identity, self.arrays())
 
     def resume(self, path: FilePath) -> None:
         """Go on where the checkpoint, if there is one, stopped."""
         atomic_files.check_writable(path, CheckpointError, "checkpoint=")
-        found = checkpoint_file.read(path)
+        found = checkpoint_file.read_checkpoint(path)
         if found is None:
             return
         header, arrays = found

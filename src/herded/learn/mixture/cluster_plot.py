@@ -4,13 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    subplots,
+    with_plot_style,
+)
 
-COLOURS = (GIBBS, HERDED, SHARED, *OTHERS)
+COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
 MOST = 400  # points in the matrix of pairs
 
 
-@in_style
+@with_plot_style
 def cluster_figure(points: np.ndarray, labels: np.ndarray, pairs: np.ndarray) -> Any:
     """Points in their first two columns beside the matrix of pairs, sorted by cluster."""
     figure, (left, right) = subplots(1, 2, width=7.6, height=3.6)

@@ -20,7 +20,7 @@ from herded.system.numerics.log_gamma import log_gamma
 _LOG_PI = 1.1447298858494002
 
 
-class Data(NamedTuple):
+class MixtureData(NamedTuple):
     """Points and the prior; of the two kinds of points one is empty."""
 
     points: np.ndarray  # (n, d) of Gaussian clusters
@@ -50,12 +50,12 @@ class Clusters(NamedTuple):
     counts: np.ndarray  # (members, slots, cells)
 
 
-JOIN, LEAVE, NOWHERE = np.int64(1), np.int64(-1), np.int64(-1)  # numbers of one type: one kernel
+JOIN, LEAVE, NO_CLUSTER = np.int64(1), np.int64(-1), np.int64(-1)  # numbers of one type: one kernel
 _0 = np.int64(0)
 SPARE = 2  # slots beyond the most clusters, for moves that are being tried
 
 
-def empty_clusters(members: int, most: int, data: Data) -> Clusters:
+def empty_clusters(members: int, most: int, data: MixtureData) -> Clusters:
     """No point is anywhere."""
     n, d = data.points.shape
     slots = most + SPARE
@@ -74,13 +74,15 @@ def clusters_bytes(members: int, most: int, n: int, d: int, cells: int) -> int:
     return members * (8 * n + (most + SPARE) * (4 * d * d + 12 * d + 4 * cells + 24))
 
 
-def gaussian_data(points: np.ndarray, alpha: float, kappa: float, nu: float, scale: float) -> Data:
+def gaussian_data(
+    points: np.ndarray, alpha: float, kappa: float, nu: float, scale: float
+) -> MixtureData:
     """Points, centred and scaled, with the tables of their prior."""
     n, d = points.shape
     tables = _restaurant(n, alpha)
     for k in range(n + 2):
         tables[MARGINAL, k] = _gaussian_marginal(k, d, kappa, nu, scale)
-    data = Data(
+    data = MixtureData(
         points=np.ascontiguousarray(points, np.float64),
         codes=np.zeros((n, 0), np.int64),
         prior=np.array([kappa, nu, scale], np.float64),
@@ -93,7 +95,7 @@ def gaussian_data(points: np.ndarray, alpha: float, kappa: float, nu: float, sca
 
 def categorical_data(
     values: np.ndarray, categories: np.ndarray, alpha: float, pseudo: float
-) -> Data:
+) -> MixtureData:
     """Values from 0 to categories[j] - 1 in column j, with the tables of their prior."""
     n = len(values)
     starts = np.concatenate([[0], np.cumsum(categories)])
@@ -105,7 +107,7 @@ def categorical_data(
     for k in range(n + 2):
         tables[VALUE, k] = log(k + pseudo)
         tables[VALUES, k] = log_gamma(k + pseudo) - log_gamma(pseudo)
-    data = Data(
+    data = MixtureData(
         points=np.zeros((n, 0)),
         codes=np.ascontiguousarray(values + starts[:-1], np.int64),
         prior=np.ones(3),
@@ -133,7 +135,7 @@ def _gaussian_marginal(k: int, d: int, kappa: float, nu: float, scale: float) ->
     return float(total)
 
 
-def _with_alone(data: Data) -> Data:
+def _with_alone(data: MixtureData) -> MixtureData:
     """With the densities of points in clusters of their own, which never change."""
     _fill_alone(empty_clusters(1, 1, data), data)
     return data
@@ -144,13 +146,13 @@ def _fill_alone(herd, data):
     known, counts, size = herd.known, herd.counts, herd.size
     work, d = np.empty(2 * data.points.shape[1] + 1), data.points.shape[1]
     for i in range(len(data.alone)):
-        clear(known, counts, size, _0, _0, data.prior, d)
-        put(known, counts, size, _0, _0, data.points, data.codes, data.prior, i, work, JOIN)
+        clear_cluster(known, counts, size, _0, _0, data.prior, d)
+        move_point(known, counts, size, _0, _0, data.points, data.codes, data.prior, i, work, JOIN)
         data.alone[i] = log_marginal(known, counts, _0, _0, JOIN, d, data.prior, data.tables)
 
 
 @jit
-def clear(known, counts, size, m, c, prior, d):
+def clear_cluster(known, counts, size, m, c, prior, d):
     """Cluster c of member m has no points, and knows nothing but the prior."""
     size[m, c] = 0
     for a in range(known.shape[2]):
@@ -204,7 +206,7 @@ def log_shares(
 
 
 @jit
-def put(known, counts, size, m, c, points, codes, prior, i, work, sign):
+def move_point(known, counts, size, m, c, points, codes, prior, i, work, sign):
     """Point i joins cluster c (`sign` JOIN) or leaves it (LEAVE)."""
     kappa = prior[0] + size[m, c]
     size[m, c] += sign

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.systematic import ORDERS, PHASES, orders
-from herded.errors import Interrupted, MethodError, missing
+from herded.draws.systematic import ORDERS, PHASES, member_orders
+from herded.errors import Interrupted, MethodError, missing_extra_error
 from herded.learn.mixture import validation
-from herded.learn.mixture.clusters import Data, clusters_bytes, empty_clusters
+from herded.learn.mixture.clusters import MixtureData, clusters_bytes, empty_clusters
 from herded.learn.mixture.prediction import (
     compact,
     count_pairs,
@@ -17,13 +17,13 @@ from herded.learn.mixture.prediction import (
     log_densities,
     nearest_clusters,
 )
-from herded.learn.mixture.sweeps import Kept, empty_kept, start_members, sweep_points
+from herded.learn.mixture.sweeps import KeptPartitions, empty_kept, start_members, sweep_points
 from herded.learn.resumable_herd_run import HerdRun, data_hash
 from herded.methods.options import check_herd, check_seed
-from herded.run.diagnostics.intervals import t_quantile
+from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.interrupts import raises_interrupted
 from herded.system import memory_limits
-from herded.system.argument_checks import is_whole, shown
+from herded.system.argument_checks import is_whole_number, short_repr
 from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import log
@@ -33,7 +33,7 @@ try:
     from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
-    raise missing("scikit-learn 1.6 or later", "DirichletMixture", "learn") from error
+    raise missing_extra_error("scikit-learn 1.6 or later", "DirichletMixture", "learn") from error
 
 STARTS, MOVES = 3, 6  # purposes of streams
 APART = 20.0  # nats between the mean log posteriors of herds that are worth a warning
@@ -161,7 +161,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         table = validate_data(self, X, dtype=np.float64)
         burn_in = self._checked(table.shape[1])
         scaling = validation.scaling(table, self.family)
-        data = validation.laid_out(table, scaling, self._prior())
+        data = validation.arrange_points(table, scaling, self._prior())
         most = min(self.max_clusters, len(table))
         self._check_memory(data, most, burn_in)
         every = max(1, self.sweeps // self.keep)
@@ -233,11 +233,13 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         fits = chosen.ndim == 1 and chosen.dtype.kind in "iu" and chosen.size
         if not fits or chosen.min() < 0 or chosen.max() >= n:
             raise MethodError(
-                f"expected rows as whole numbers from 0 to {n - 1}, got {shown(rows)}"
+                f"expected rows as whole numbers from 0 to {n - 1}, got {short_repr(rows)}"
             )
         herds = len(self._draws)
         need = 8.0 * len(chosen) ** 2 * (herds + 4)
-        memory_limits.check(need, self.max_memory, "a matrix of all pairs", "give fewer rows")
+        memory_limits.check_memory(
+            need, self.max_memory, "a matrix of all pairs", "give fewer rows"
+        )
         counts = np.zeros((herds, len(chosen), len(chosen)))
         for c, draws in enumerate(self._draws):
             count_pairs(draws.reshape(-1, n), chosen.astype(np.int64), counts[c])
@@ -245,7 +247,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         mean = counts.mean(axis=0)
         if herds == 1:
             return CoClustering(mean, np.full((*mean.shape, 2), np.nan))
-        reach = t_quantile(herds) * counts.std(axis=0, ddof=1) / np.sqrt(herds)
+        reach = t_quantile_95(herds) * counts.std(axis=0, ddof=1) / np.sqrt(herds)
         ends = np.stack([mean - reach, mean + reach], axis=-1)
         return CoClustering(mean, np.clip(ends, 0.0, 1.0))
 
@@ -273,23 +275,25 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         validation.options(family=self.family, columns=columns, **self._prior())
         check_herd(self.herd)
         check_seed(self.seed)
-        if not is_whole(self.max_clusters, 1):
+        if not is_whole_number(self.max_clusters, 1):
             raise MethodError(
                 "expected max_clusters as a whole number of 1 or more, got "
-                f"{shown(self.max_clusters)}"
+                f"{short_repr(self.max_clusters)}"
             )
-        return validation.lengths(self.sweeps, self.burn_in, self.chains, self.keep)
+        return validation.check_burn_in(self.sweeps, self.burn_in, self.chains, self.keep)
 
-    def _check_memory(self, data: Data, most: int, burn_in: int) -> None:
+    def _check_memory(self, data: MixtureData, most: int, burn_in: int) -> None:
         n, d, cells = len(data.alone), data.points.shape[1], data.cells
         members = self.herd * (4 * n * self.keep + 8 * (burn_in + self.sweeps))
         need = self.chains * (clusters_bytes(self.herd, most, n, d, cells) + members)
-        memory_limits.check(
+        memory_limits.check_memory(
             need, self.max_memory, f"{self.chains} herds", "use fewer members or keep="
         )
 
-    def _run(self, data: Data, most: int, burn_in: int, every: int) -> tuple[list[Kept], HerdRun]:
-        n, total, table = len(data.alone), burn_in + self.sweeps, orders(self.herd)
+    def _run(
+        self, data: MixtureData, most: int, burn_in: int, every: int
+    ) -> tuple[list[KeptPartitions], HerdRun]:
+        n, total, table = len(data.alone), burn_in + self.sweeps, member_orders(self.herd)
         herds = [
             (
                 empty_clusters(self.herd, most, data),
@@ -352,12 +356,12 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             found.append("the run was interrupted")
         return tuple(found)
 
-    def _new(self, X: ArrayLike) -> Data:
+    def _new(self, X: ArrayLike) -> MixtureData:
         check_is_fitted(self)
         table = validate_data(self, X, dtype=np.float64, reset=False)
-        return validation.laid_out(table, self._scaling, self._prior())
+        return validation.arrange_points(table, self._scaling, self._prior())
 
-    def _own_data(self) -> Data:
+    def _own_data(self) -> MixtureData:
         """The points of `fit`, which a file may have lent: those would need other kernels."""
         arrays = {name: a for name, a in self._data._asdict().items() if isinstance(a, np.ndarray)}
         lent: dict[str, Any] = {

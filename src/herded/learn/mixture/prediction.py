@@ -4,12 +4,12 @@ import numpy as np
 
 from herded.learn.mixture.clusters import (
     JOIN,
-    NOWHERE,
+    NO_CLUSTER,
     Clusters,
-    Data,
-    clear,
+    MixtureData,
+    clear_cluster,
     log_shares,
-    put,
+    move_point,
 )
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
@@ -27,9 +27,9 @@ def gather(herd, data, labels):
     herd.clusters[0] = clusters
     for c in range(clusters):
         herd.used[0, c] = c
-        clear(herd.known, herd.counts, herd.size, _0, c, data.prior, d)
+        clear_cluster(herd.known, herd.counts, herd.size, _0, c, data.prior, d)
     for i in range(n):
-        put(
+        move_point(
             herd.known, herd.counts, herd.size, _0, labels[i],
             data.points, data.codes, data.prior, i, work, JOIN
         )  # fmt: skip
@@ -47,7 +47,7 @@ def log_densities(herd, data, new, first, total):
     for i in range(len(new.alone)):
         log_shares(
             herd.known, herd.counts, herd.size, herd.used, _0, many,
-            new.points, new.codes, data.prior, data.tables, _0, i, NOWHERE, work, shares
+            new.points, new.codes, data.prior, data.tables, _0, i, NO_CLUSTER, work, shares
         )  # fmt: skip
         for at in range(many + 1):
             value = shares[at] if at < many else new.alone[i]
@@ -75,7 +75,7 @@ def nearest_clusters(herd, data, new, out):
     for i in range(len(out)):
         log_shares(
             herd.known, herd.counts, herd.size, herd.used, _0, many,
-            new.points, new.codes, data.prior, data.tables, _0, i, NOWHERE, work, shares
+            new.points, new.codes, data.prior, data.tables, _0, i, NO_CLUSTER, work, shares
         )  # fmt: skip
         out[i] = 0
         for at in range(1, many):
@@ -104,7 +104,7 @@ def compact(labels: np.ndarray) -> np.ndarray:
     return found
 
 
-def filled(data: Data, labels: np.ndarray, herd: Clusters) -> Clusters:
+def filled(data: MixtureData, labels: np.ndarray, herd: Clusters) -> Clusters:
     """The clusters of one partition."""
     gather(herd, data, compact(labels))
     return herd

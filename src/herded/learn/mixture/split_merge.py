@@ -13,14 +13,14 @@ import numpy as np
 from herded.learn.mixture.clusters import (
     JOIN,
     LEAVE,
-    NOWHERE,
-    clear,
+    NO_CLUSTER,
+    clear_cluster,
     log_marginal,
     log_shares,
-    put,
+    move_point,
 )
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
 SCANS = 5  # of Gibbs, before the one that counts
@@ -34,8 +34,8 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
     n = herd.label.shape[1]
     if n < 2:
         return
-    i = np.int64(draw(key, np.uint64(0)) >> _11) % n
-    j = np.int64(draw(key, np.uint64(1)) >> _11) % (n - 1)
+    i = np.int64(random_bits(key, np.uint64(0)) >> _11) % n
+    j = np.int64(random_bits(key, np.uint64(1)) >> _11) % (n - 1)
     j += 1 if j >= i else 0
     first, second = herd.label[m, i], herd.label[m, j]
     is_split = first == second
@@ -44,14 +44,14 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
     a, b = _spare_slots(herd.size, m)
     others = _shuffled_others(herd.label, m, i, j, key, order)
     for c, anchor in ((a, i), (b, j)):
-        clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
+        clear_cluster(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
         _put(herd, data, m, c, anchor, work, JOIN)
     _launch(herd, data, m, a, b, others, order, side, work)
     log_q = 0.0
     for scan in range(SCANS + 1):
         forced = scan == SCANS and not is_split
         log_q = _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, work)
-    uniform = np.float64(draw(key, np.uint64(2)) >> _11) * _SCALE
+    uniform = np.float64(random_bits(key, np.uint64(2)) >> _11) * _SCALE
     apart = _marginal(herd, data, m, a) + _marginal(herd, data, m, b)
     if is_split:
         ratio = apart - _marginal(herd, data, m, first) - log_q
@@ -77,7 +77,7 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
 @jit
 def _put(herd, data, m, c, i, work, sign):
     known, counts, size = herd.known, herd.counts, herd.size
-    put(known, counts, size, m, c, data.points, data.codes, data.prior, i, work, sign)
+    move_point(known, counts, size, m, c, data.points, data.codes, data.prior, i, work, sign)
 
 
 @jit
@@ -109,7 +109,7 @@ def _shuffled_others(label, m, i, j, key, order):
             order[others] = at
             others += 1
     for last in range(others - 1, 0, -1):
-        other = np.int64(draw(key, np.uint64(3 + last)) >> _11) % (last + 1)
+        other = np.int64(random_bits(key, np.uint64(3 + last)) >> _11) % (last + 1)
         order[last], order[other] = order[other], order[last]
     return others
 
@@ -122,7 +122,7 @@ def _launch(herd, data, m, a, b, others, order, side, work):
         i = order[at]
         log_shares(
             herd.known, herd.counts, herd.size, pair, _0, _2,
-            data.points, data.codes, data.prior, data.tables, m, i, NOWHERE, work, shares
+            data.points, data.codes, data.prior, data.tables, m, i, NO_CLUSTER, work, shares
         )  # fmt: skip
         to_a = shares[0] > shares[1] or (shares[0] == shares[1] and at % 2 == 0)
         side[i] = a if to_a else b
@@ -149,15 +149,15 @@ def _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, wo
         if forced:
             to_a = herd.label[m, i] == first
         else:
-            uniform = np.float64(draw(key, np.uint64(start + at)) >> _11) * _SCALE
+            uniform = np.float64(random_bits(key, np.uint64(start + at)) >> _11) * _SCALE
             to_a = uniform * (1.0 + exp(shares[1] - shares[0])) < 1.0
         gap = shares[1] - shares[0] if to_a else shares[0] - shares[1]
         # -log(1 + e^gap), without overflow
         log_q -= log(1.0 + exp(gap)) if gap < 0.0 else gap + log(1.0 + exp(-gap))
         new = a if to_a else b
         if side[i] != new:
-            put(known, counts, size, m, side[i], points, codes, prior, i, work, LEAVE)
-            put(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
+            move_point(known, counts, size, m, side[i], points, codes, prior, i, work, LEAVE)
+            move_point(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
             side[i] = new
     return log_q
 

@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.systematic import order_rows
+from herded.draws.systematic import order_offsets
 from herded.learn.mixture.clusters import (
     JOIN,
     LEAVE,
-    NOWHERE,
-    clear,
+    NO_CLUSTER,
+    clear_cluster,
     log_marginal,
     log_shares,
-    put,
+    move_point,
 )
 from herded.learn.mixture.split_merge import split_or_merge
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
 EVERY = 64  # sweeps from one fresh factorisation to the next
@@ -34,7 +34,7 @@ OFTEN, SELDOM = 2, 10  # sweeps from one split or merge to the next: in the burn
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
-class Kept(NamedTuple):
+class KeptPartitions(NamedTuple):
     """What a run keeps of a herd."""
 
     trace: np.ndarray  # (members, sweeps) log posterior, burn-in included
@@ -46,9 +46,9 @@ class Kept(NamedTuple):
     drift: np.ndarray  # (1,)
 
 
-def empty_kept(members: int, n: int, most: int, sweeps: int, kept: int) -> Kept:
+def empty_kept(members: int, n: int, most: int, sweeps: int, kept: int) -> KeptPartitions:
     """Nothing so far."""
-    return Kept(
+    return KeptPartitions(
         trace=np.zeros((members, sweeps)),
         sizes=np.zeros(most + 1, np.int64),
         draws=np.zeros((kept, members, n), np.int32),
@@ -72,17 +72,17 @@ def start_members(herd, data, key):
     work, gap = np.empty(2 * d + 1), np.empty(n)
     for m in range(members):
         clock = np.uint64(m) * np.uint64(MOST_FOUNDERS + 1)
-        wanted = np.int64(draw(key, clock) >> _11) % (MOST_FOUNDERS - FEWEST_FOUNDERS + 1)
+        wanted = np.int64(random_bits(key, clock) >> _11) % (MOST_FOUNDERS - FEWEST_FOUNDERS + 1)
         wanted = min(wanted + FEWEST_FOUNDERS, most)
         for c in range(wanted):
-            _found(herd, data, m, c, draw(key, clock + np.uint64(c + 1)), gap)
+            _found(herd, data, m, c, random_bits(key, clock + np.uint64(c + 1)), gap)
         for i in range(n):
             c = herd.label[m, i]
             if herd.size[m, c] == 0:
-                clear(herd.known, herd.counts, herd.size, m, c, data.prior, d)
+                clear_cluster(herd.known, herd.counts, herd.size, m, c, data.prior, d)
                 herd.used[m, herd.clusters[m]] = c
                 herd.clusters[m] += 1
-            put(
+            move_point(
                 herd.known, herd.counts, herd.size, m, c,
                 data.points, data.codes, data.prior, i, work, JOIN
             )  # fmt: skip
@@ -126,8 +126,8 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
     for sweep in range(first, first + sweeps):
         for i in range(n):
             clock = np.uint64(sweep) * np.uint64(n) + np.uint64(i)
-            phase = draw(keys[0], clock)
-            a, b = order_rows(draw(keys[1], clock), rows, members)
+            phase = random_bits(keys[0], clock)
+            a, b = order_offsets(random_bits(keys[1], clock), rows, members)
             for r in range(members):
                 k = np.int64(flat[a + np.uint64(flat[b + np.uint64(r)])])
                 bits = phase + stride * np.uint64(r)
@@ -135,7 +135,7 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
         for m in range(members):
             if sweep % (OFTEN if sweep < burn_in else SELDOM) == 0:
                 clock = np.uint64(sweep) * np.uint64(members) + np.uint64(m)
-                key = draw(keys[2], clock)
+                key = random_bits(keys[2], clock)
                 split_or_merge(herd, data, m, key, kept.moves, order, side, work)
             if (sweep + 1) % EVERY == 0:
                 kept.drift[0] = max(kept.drift[0], _rebuild(herd, data, m, work))
@@ -155,7 +155,7 @@ def _choose(
     known, counts, size, used, clusters, points, codes, prior, tables, alone,
     m, i, old, bits, work, shares
 ):  # fmt: skip
-    """The slot that point i of member m goes to, or NOWHERE for one of its own.
+    """The slot that point i of member m goes to, or NO_CLUSTER for one of its own.
 
     `clusters` are in use; `alone` is what a cluster of its own is worth.
     """
@@ -185,29 +185,29 @@ def _choose(
             if wanted < passed:
                 return last
     # Where a new cluster is impossible, only rounding leads here.
-    return NOWHERE if alone > -np.inf else last
+    return NO_CLUSTER if alone > -np.inf else last
 
 
 @jit
 def _place(herd, data, m, i, old, bits, work, shares):
-    """Point i of member m goes to a cluster, from where it was (`old`, or NOWHERE)."""
+    """Point i of member m goes to a cluster, from where it was (`old`, or NO_CLUSTER)."""
     known, counts, size = herd.known, herd.counts, herd.size
     points, codes, prior = data.points, data.codes, data.prior
-    clusters, is_alone = herd.clusters[m], old != NOWHERE and size[m, old] == 1
+    clusters, is_alone = herd.clusters[m], old != NO_CLUSTER and size[m, old] == 1
     alone = data.alone[i] if is_alone or clusters < herd.used.shape[1] else -np.inf
     new = _choose(
         known, counts, size, herd.used, clusters, points, codes, prior, data.tables, alone,
         m, i, old, bits, work, shares
     )  # fmt: skip
-    if old != NOWHERE and (new == old or (new == NOWHERE and is_alone)):
+    if old != NO_CLUSTER and (new == old or (new == NO_CLUSTER and is_alone)):
         return
-    if new == NOWHERE:
+    if new == NO_CLUSTER:
         new = _open(herd, data, m)
-    if old != NOWHERE:
-        put(known, counts, size, m, old, points, codes, prior, i, work, LEAVE)
+    if old != NO_CLUSTER:
+        move_point(known, counts, size, m, old, points, codes, prior, i, work, LEAVE)
         if is_alone:
             _close(herd, m, old)
-    put(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
+    move_point(known, counts, size, m, new, points, codes, prior, i, work, JOIN)
     herd.label[m, i] = new
 
 
@@ -217,7 +217,7 @@ def _open(herd, data, m):
     c = np.int64(0)
     while herd.size[m, c] > 0:
         c += 1
-    clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
+    clear_cluster(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
     herd.used[m, herd.clusters[m]] = c
     herd.clusters[m] += 1
     return c
@@ -241,9 +241,9 @@ def _rebuild(herd, data, m, work):
     for at in range(herd.clusters[m]):
         c = herd.used[m, at]
         before[c] = herd.known[m, c, 0]
-        clear(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
+        clear_cluster(herd.known, herd.counts, herd.size, m, c, data.prior, data.points.shape[1])
     for i in range(herd.label.shape[1]):
-        put(
+        move_point(
             herd.known, herd.counts, herd.size, m, herd.label[m, i],
             data.points, data.codes, data.prior, i, work, JOIN
         )  # fmt: skip

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.errors import MethodError, ModelError
-from herded.learn.mixture.clusters import Data, categorical_data, gaussian_data
+from herded.learn.mixture.clusters import MixtureData, categorical_data, gaussian_data
 from herded.learn.variable_selection.regression_problem import standardise
-from herded.system.argument_checks import is_between, is_whole, shown
+from herded.system.argument_checks import is_number_between, is_whole_number, short_repr
 
 FAMILIES = ("gaussian", "categorical")
 MOST_VALUES = 2**16  # of a categorical column
@@ -36,25 +36,31 @@ def options(
 ) -> None:
     """Numbers of the prior."""
     if family not in FAMILIES:
-        raise MethodError(f'expected family "gaussian" or "categorical", got {shown(family)}')
+        raise MethodError(f'expected family "gaussian" or "categorical", got {short_repr(family)}')
     for name, value in (("alpha", alpha), ("kappa", kappa), ("within", within), ("pseudo", pseudo)):
-        if not is_between(value, 1e-9, 1e9):
-            raise MethodError(f"expected {name} as a number from 1e-9 to 1e9, got {shown(value)}")
-    if not (nu is None or is_between(nu, columns - 1 + 1e-6, 1e9)):
+        if not is_number_between(value, 1e-9, 1e9):
+            raise MethodError(
+                f"expected {name} as a number from 1e-9 to 1e9, got {short_repr(value)}"
+            )
+    if not (nu is None or is_number_between(nu, columns - 1 + 1e-6, 1e9)):
         raise MethodError(
-            f"expected nu above the number of columns less one, {columns - 1}, got {shown(nu)}"
+            f"expected nu above the number of columns less one, {columns - 1}, got {short_repr(nu)}"
         )
 
 
-def lengths(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
+def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
     """The burn-in."""
     for name, value in (("sweeps", sweeps), ("chains", chains), ("keep", keep)):
-        if not is_whole(value, 1):
-            raise MethodError(f"expected {name} as a whole number of 1 or more, got {shown(value)}")
+        if not is_whole_number(value, 1):
+            raise MethodError(
+                f"expected {name} as a whole number of 1 or more, got {short_repr(value)}"
+            )
     if burn_in is None:
         return -(-sweeps // 2)
-    if not is_whole(burn_in, 0):
-        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
+    if not is_whole_number(burn_in, 0):
+        raise MethodError(
+            f"expected burn_in as a whole number of 0 or more, got {short_repr(burn_in)}"
+        )
     return int(burn_in)
 
 
@@ -95,7 +101,7 @@ def whole_values(table: np.ndarray) -> np.ndarray:
     return table.astype(np.int64)
 
 
-def laid_out(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> Data:
+def arrange_points(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> MixtureData:
     """Points as kernels see them, with a prior."""
     if scale.family == "categorical":
         values = whole_values(table)

@@ -15,15 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import Interrupted, MethodError, ModelError
-from herded.learn.fitting.lbfgs import climb
+from herded.learn.fitting.lbfgs import maximise
 from herded.learn.fitting.observations import whole_rows
 from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.methods.options import check_seed
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
 from herded.run.interrupts import raises_interrupted
-from herded.run.training_helpers import shuffled, watched
-from herded.system.argument_checks import is_between, is_whole, number_array, shown
+from herded.run.training_helpers import progress_and_interrupt, random_permutation
+from herded.system.argument_checks import (
+    as_float_array,
+    is_number_between,
+    is_whole_number,
+    short_repr,
+)
 from herded.system.numerics.exp_log import exp_array, log_array
 
 HELD = 21  # purpose of a stream
@@ -138,24 +143,27 @@ def find_structure(
     """
     spins = _spins(data)
     if choose not in ("ebic", "held-out"):
-        raise MethodError(f'expected choose="ebic" or "held-out", got {shown(choose)}')
-    if not is_between(gamma, 0.0, 1.0):
-        raise MethodError(f"expected gamma from 0 to 1, got {shown(gamma)}")
-    if not is_between(held_out, 0.0, 1.0) or not 1 <= round(held_out * len(spins)) < len(spins) - 1:
+        raise MethodError(f'expected choose="ebic" or "held-out", got {short_repr(choose)}')
+    if not is_number_between(gamma, 0.0, 1.0):
+        raise MethodError(f"expected gamma from 0 to 1, got {short_repr(gamma)}")
+    if (
+        not is_number_between(held_out, 0.0, 1.0)
+        or not 1 <= round(held_out * len(spins)) < len(spins) - 1
+    ):
         raise MethodError(
             "expected held_out as a share between 0 and 1 that leaves one row out and two in, got "
-            f"{shown(held_out)} of {len(spins)} rows"
+            f"{short_repr(held_out)} of {len(spins)} rows"
         )
     check_seed(seed)
     learned, held = PairSpins.of(spins), None
     if choose == "held-out":
-        order = shuffled(len(spins), seed, 0, HELD)
+        order = random_permutation(len(spins), seed, 0, HELD)
         count = round(held_out * len(spins))
         learned, held = PairSpins.of(spins[order[count:]]), PairSpins.of(spins[order[:count]])
     tried = _penalties(penalties, learned)
     points: list[PathPoint] = []
     best, best_score = np.zeros(learned.count), np.inf
-    with watched(progress, len(tried), "structure", "penalties") as (bar, stop):
+    with progress_and_interrupt(progress, len(tried), "structure", "penalties") as (bar, stop):
         for penalty, x in _along(learned, tried):
             fresh = learned.refitted(x)
             edges = int((x[learned.n :] != 0.0).sum())
@@ -243,7 +251,7 @@ class PairSpins:
             value, gradient = self.at(x)
             return value, gradient if free is None else np.where(free, gradient, 0.0)
 
-        return climb(function, start, l1, STEPS, TOLERANCE).x
+        return maximise(function, start, l1, STEPS, TOLERANCE).x
 
     def refitted(self, x: np.ndarray) -> np.ndarray:
         """The same edges without a penalty, but for a trace of one that keeps them finite."""
@@ -260,13 +268,13 @@ def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
     """From the largest to the smallest."""
     alone = learned.climbed(np.zeros(learned.count), 1e9)
     most = max(float(np.abs(learned.at(alone)[1][learned.n :]).max()), 1e-12)
-    if isinstance(given, int) and is_whole(given, 1):
+    if isinstance(given, int) and is_whole_number(given, 1):
         first, last = (float(end) for end in log_array(np.array([most, LEAST * most])))
         return exp_array(np.linspace(first, last, given))
-    values = number_array("penalties", given)
+    values = as_float_array("penalties", given)
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0.0)).all():
         raise MethodError(
-            f"expected penalties as a number of them or as numbers above 0, got {shown(given)}"
+            f"expected penalties as a number of them or as numbers above 0, got {short_repr(given)}"
         )
     return np.sort(values)[::-1]
 

@@ -20,7 +20,7 @@ from herded.system.numerics.exp_log import log
 OUT = -1
 
 
-class Herd(NamedTuple):
+class RegressionHerd(NamedTuple):
     """The members of a herd, all that changes in a run but for sums."""
 
     place: np.ndarray  # (members, p) where in the model a column is, or OUT
@@ -36,9 +36,9 @@ class Herd(NamedTuple):
     phases: np.ndarray  # (members, bins * p) pooled weights of herding in time, or (0, 0)
 
 
-def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> Herd:
+def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> RegressionHerd:
     """Members without columns; `clear` makes them ready. `in_time`: each of them herds alone."""
-    return Herd(
+    return RegressionHerd(
         place=np.full((members, p), OUT, np.int32),
         column=np.zeros((members, largest), np.int32),
         size=np.zeros(members, np.int64),

@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import Interrupted, MethodError, missing
+from herded.errors import Interrupted, MethodError, missing_extra_error
 from herded.learn.variable_selection.result import Selection
 from herded.learn.variable_selection.selection import select_variables
 from herded.run.interrupts import raises_interrupted
-from herded.system.argument_checks import is_between, shown
+from herded.system.argument_checks import is_number_between, short_repr
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.feature_selection import SelectorMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
-    raise missing("scikit-learn 1.6 or later", "VariableSelector", "learn") from error
+    raise missing_extra_error("scikit-learn 1.6 or later", "VariableSelector", "learn") from error
 
 
 class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
@@ -85,9 +85,9 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
     @raises_interrupted
     def fit(self, X: ArrayLike, y: ArrayLike) -> "VariableSelector":
         """Find the posterior probabilities of columns, and average coefficients."""
-        if not is_between(self.threshold, 0, 1):
+        if not is_number_between(self.threshold, 0, 1):
             raise MethodError(
-                f"expected threshold as a number from 0 to 1, got {shown(self.threshold)}"
+                f"expected threshold as a number from 0 to 1, got {short_repr(self.threshold)}"
             )
         table, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)

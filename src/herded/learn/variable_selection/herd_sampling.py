@@ -4,14 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.systematic import ORDERS, PHASES, orders
+from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import Interrupted
 from herded.learn.resumable_herd_run import HerdRun
-from herded.learn.variable_selection.column_moves import OUT, Herd, empty_herd
+from herded.learn.variable_selection.column_moves import OUT, RegressionHerd, empty_herd
 from herded.learn.variable_selection.regression_problem import Problem
-from herded.learn.variable_selection.result import Found
-from herded.learn.variable_selection.sweeps import Sums, empty_sums, start_members, sweep_columns
-from herded.run.diagnostics.intervals import margins
+from herded.learn.variable_selection.result import SelectionAverages
+from herded.learn.variable_selection.sweeps import (
+    SelectionSums,
+    empty_sums,
+    start_members,
+    sweep_columns,
+)
+from herded.run.diagnostics.intervals import half_widths
 from herded.run.result import MIN_SAMPLES
 from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
@@ -35,9 +40,9 @@ def sample_models(
     largest: int,
     best: int,
     seed: int,
-) -> Found:
+) -> SelectionAverages:
     """Averages over the models that herds of Gibbs chains visit."""
-    p, table = len(problem.with_y), orders(herd)
+    p, table = len(problem.with_y), member_orders(herd)
     herds = [(empty_herd(herd, p, largest, in_time), empty_sums(p, best)) for _ in range(chains)]
     keys = [
         np.array([stream_key(seed, c, part) for part in (PHASES, ORDERS, EXCHANGES)], np.uint64)
@@ -62,13 +67,13 @@ def sample_models(
 
 
 def _averaged(
-    herds: list[tuple[Herd, Sums]], method: str, recorded: int, interrupted: bool
-) -> Found:
+    herds: list[tuple[RegressionHerd, SelectionSums]], method: str, recorded: int, interrupted: bool
+) -> SelectionAverages:
     """Means over herds, and how far 95 % intervals reach."""
     visits = len(herds[0][0].size) * recorded
     included = np.array([sums.included / ONE / visits for _, sums in herds])
     has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
-    margin = margins(included) if has_interval else np.full(included.shape[1], np.nan)
+    margin = half_widths(included) if has_interval else np.full(included.shape[1], np.nan)
     mean, square = (
         np.mean([getattr(sums, part) / visits for _, sums in herds], axis=0)
         for part in ("mean", "square")
@@ -88,7 +93,7 @@ def _averaged(
     p = included.shape[1]
     if herds[0][0].column.shape[1] < p and any(sums.full[0] for _, sums in herds):
         warnings.append("models came to the largest size that is allowed: raise largest=")
-    return Found(
+    return SelectionAverages(
         included.mean(axis=0),
         margin,
         mean,
@@ -101,7 +106,7 @@ def _averaged(
     )
 
 
-def _merged(herds: list[tuple[Herd, Sums]]) -> list[tuple[float, np.ndarray]]:
+def _merged(herds: list[tuple[RegressionHerd, SelectionSums]]) -> list[tuple[float, np.ndarray]]:
     """The best models of all herds, each once."""
     ranked: dict[bytes, tuple[float, np.ndarray]] = {}
     for _, sums in herds:

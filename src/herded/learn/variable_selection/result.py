@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import ModelError, missing
+from herded.errors import ModelError, missing_extra_error
 from herded.system.argument_checks import float_array
 
 SHOWN = 20  # columns of a printed table
@@ -21,7 +21,7 @@ class RankedModel(NamedTuple):
     log_odds: float  # to that of the model without columns
 
 
-class Found(NamedTuple):
+class SelectionAverages(NamedTuple):
     """Averages over models, for columns of length 1 that vary."""
 
     inclusion: np.ndarray
@@ -96,7 +96,7 @@ class Selection:
         try:
             import pandas
         except ImportError as error:
-            raise missing("pandas", "to_pandas", "xarray") from error
+            raise missing_extra_error("pandas", "to_pandas", "xarray") from error
         low, high = self.interval.T
         table = {
             "inclusion": self.inclusion,

@@ -17,7 +17,7 @@ from herded.learn.variable_selection.regression_problem import (
     columns_of,
     problem_of,
 )
-from herded.learn.variable_selection.result import Found, RankedModel, Selection
+from herded.learn.variable_selection.result import RankedModel, Selection, SelectionAverages
 from herded.methods.options import check_herd, check_seed
 from herded.system import memory_limits
 from herded.system.atomic_files import FilePath
@@ -115,17 +115,17 @@ def select_variables(
     """
     check_herd(herd)
     check_seed(seed)
-    burn_in = validation.lengths(sweeps, burn_in, chains, best)
+    burn_in = validation.check_burn_in(sweeps, burn_in, chains, best)
     table, target, names = validation.regression(X, y, names)
     rows, p = table.shape
-    memory_limits.check(
+    memory_limits.check_memory(
         24.0 * p * p, max_memory, "the products of all columns", "use fewer columns"
     )
     columns = columns_of(table, target)
     varies = np.flatnonzero(columns.lengths > 0)
     validation.variation(columns.y_length, varies, p)
     method = validation.method(method, len(varies))
-    largest = validation.largest(largest, len(varies), method)
+    largest = validation.choose_max_columns(largest, len(varies), method)
     strength = validation.prior(prior, g, slab, rows)
     inclusion = validation.inclusion(inclusion)
     used = columns._replace(
@@ -139,7 +139,9 @@ def select_variables(
         in_time = method == "herded"
         herd = 1 if in_time else herd
         need = chains * herd_bytes(herd, len(varies), largest)
-        memory_limits.check(need, max_memory, f"{chains} herds", "use fewer members or largest=")
+        memory_limits.check_memory(
+            need, max_memory, f"{chains} herds", "use fewer members or largest="
+        )
         identity = {
             "run": "select_variables",
             "data": data_hash(problem.products, problem.with_y, problem.prior),
@@ -159,7 +161,7 @@ def select_variables(
     return selection
 
 
-def _enumerated(problem: Problem, best: int) -> Found:
+def _enumerated(problem: Problem, best: int) -> SelectionAverages:
     """Averages over all models."""
     found, p = enumerate_models(problem), len(problem.with_y)
     first = np.argsort(-found.scores, kind="stable")[:best]
@@ -168,11 +170,13 @@ def _enumerated(problem: Problem, best: int) -> Found:
         for code in first.tolist()
         if found.scores[code] > -np.inf
     ]
-    return Found(found.inclusion, np.zeros(p), found.mean, found.square, ranked, "exact")
+    return SelectionAverages(
+        found.inclusion, np.zeros(p), found.mean, found.square, ranked, "exact"
+    )
 
 
 def _selection(
-    found: Found, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
+    found: SelectionAverages, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
 ) -> Selection:
     """In the user's columns and units."""
     p = len(names)

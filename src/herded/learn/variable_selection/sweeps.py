@@ -21,15 +21,15 @@ from herded.draws.herded import herd_scalar
 from herded.draws.herded_weights import (
     bin_scalar,
     bin_shift,
-    bins_at,
+    bins_in_sweep,
     split_pools,
     start_all_scalar,
 )
-from herded.draws.systematic import draw_all, fresh_phase, order_rows, second_phase
+from herded.draws.systematic import draw_members, fresh_phase, order_offsets, second_phase
 from herded.learn.variable_selection.column_moves import OUT, clear, rebuild, take_in, take_out
 from herded.learn.variable_selection.enumeration import TINY
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
 EVERY = 64  # sweeps from one fresh factorisation to the next
@@ -38,7 +38,7 @@ NEGLIGIBLE = -45.0  # log of a share that no draw would see
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
-class Sums(NamedTuple):
+class SelectionSums(NamedTuple):
     """What a run adds up, over all members of a herd."""
 
     included: np.ndarray  # (p,) sums of conditionals at scale 2^31
@@ -51,9 +51,9 @@ class Sums(NamedTuple):
     full: np.ndarray  # (1,) how often a member had as many columns as it may have
 
 
-def empty_sums(p: int, best: int) -> Sums:
+def empty_sums(p: int, best: int) -> SelectionSums:
     """Nothing so far."""
-    return Sums(
+    return SelectionSums(
         included=np.zeros(p, np.int64),
         mean=np.zeros(p),
         square=np.zeros(p),
@@ -75,10 +75,10 @@ def start_members(herd, problem, key, phase_key):
         clear(herd, m, problem)
         if len(herd.phases):
             start_all_scalar(herd.phases[m], phase_key + np.uint64(m))
-        bits = draw(key, np.uint64(m))
+        bits = random_bits(key, np.uint64(m))
         wanted = np.int64(bits >> _11) % (min(FIRST_SIZE, largest, p) + 1)
         for a in range(wanted):
-            bits = draw(key, np.uint64(members + m * FIRST_SIZE + a))
+            bits = random_bits(key, np.uint64(members + m * FIRST_SIZE + a))
             j = np.int64(bits >> _11) % p
             if herd.place[m, j] == OUT and herd.left[m, j] > TINY:
                 take_in(herd, m, j, problem, work)
@@ -98,7 +98,7 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
     phases = herd.phases
     odds, half, shrink, width = problem.odds, problem.half, problem.shrink, problem.width
     for sweep in range(first, first + sweeps):
-        recorded, shift = sweep >= burn_in, bin_shift(bins_at(sweep))
+        recorded, shift = sweep >= burn_in, bin_shift(bins_in_sweep(sweep))
         for m in range(len(phases)):
             split_pools(phases[m], columns, columns, ones, p, sweep)
         for j in range(p):
@@ -119,8 +119,8 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
                 total = herd_in_time(phases, chances, j, p, shift, taken)
             else:
                 phi, second = fresh_phase(keys[0], clock), second_phase(keys[0], clock)
-                a, b = order_rows(draw(keys[1], clock), rows, members)
-                _, _, total = draw_all(chances, phi, second, flat, a, b, taken, 0, members)
+                a, b = order_offsets(random_bits(keys[1], clock), rows, members)
+                _, _, total = draw_members(chances, phi, second, flat, a, b, taken, 0, members)
             if recorded:
                 sums.included[j] += total
                 sums.mean[j] += mean
@@ -135,7 +135,7 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
         for m in range(members):
             clock = np.uint64(2) * (np.uint64(sweep) * np.uint64(members) + np.uint64(m))
             is_due = len(phases) == 0
-            if is_due and exchange(herd, m, problem, keys[2], clock, work, before[0]):
+            if is_due and exchange_column(herd, m, problem, keys[2], clock, work, before[0]):
                 _note(herd, m, problem, sums, recorded)
             if (sweep + 1) % EVERY == 0:
                 drift = rebuild(herd, m, problem, work, order, before)
@@ -174,12 +174,12 @@ def _chance(left, rest, q, inside, odds, half, shrink, width):
 
 
 @jit
-def exchange(herd, m, problem, key, clock, work, shares):
+def exchange_column(herd, m, problem, key, clock, work, shares):
     """One column of member m for any other, or for itself; whether there was one to exchange."""
     k, p = herd.size[m], len(problem.with_y)
     if k == 0:
         return False
-    old = np.int64(herd.column[m, np.int64(draw(key, clock) >> _11) % k])
+    old = np.int64(herd.column[m, np.int64(random_bits(key, clock) >> _11) % k])
     take_out(herd, m, old, problem, work)
     top = -np.inf
     for j in range(p):
@@ -198,7 +198,7 @@ def exchange(herd, m, problem, key, clock, work, shares):
         gap = shares[j] - top
         shares[j] = exp(gap) if gap > NEGLIGIBLE else 0.0
         total += shares[j]
-    wanted = np.float64(draw(key, clock + np.uint64(1)) >> _11) * _SCALE * total
+    wanted = np.float64(random_bits(key, clock + np.uint64(1)) >> _11) * _SCALE * total
     new, passed = old, 0.0
     for j in range(p):
         if shares[j] > 0.0:

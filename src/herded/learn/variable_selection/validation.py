@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError, ModelError
 from herded.learn.variable_selection.regression_problem import Strength
 from herded.models.validation import check_names
-from herded.system.argument_checks import float_array, is_between, is_whole, shown
+from herded.system.argument_checks import (
+    float_array,
+    is_number_between,
+    is_whole_number,
+    short_repr,
+)
 
 MOST_ENUMERATED, MOST_BY_DEFAULT = 24, 20  # columns
 LARGEST = 100  # columns of a sampled model, unless told
@@ -66,22 +71,26 @@ def constant(names: tuple[str, ...], varies: np.ndarray) -> list[str]:
     return [f"constant columns say nothing beside the intercept, and were left out: {shown_names}"]
 
 
-def lengths(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
+def check_burn_in(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
     """The burn-in."""
     for name, value in (("sweeps", sweeps), ("chains", chains), ("best", best)):
-        if not is_whole(value, 1):
-            raise MethodError(f"expected {name} as a whole number of 1 or more, got {shown(value)}")
+        if not is_whole_number(value, 1):
+            raise MethodError(
+                f"expected {name} as a whole number of 1 or more, got {short_repr(value)}"
+            )
     if burn_in is None:
         return -(-sweeps // 5)
-    if not is_whole(burn_in, 0):
-        raise MethodError(f"expected burn_in as a whole number of 0 or more, got {shown(burn_in)}")
+    if not is_whole_number(burn_in, 0):
+        raise MethodError(
+            f"expected burn_in as a whole number of 0 or more, got {short_repr(burn_in)}"
+        )
     return int(burn_in)
 
 
 def method(wanted: str | None, p: int) -> str:
     """How to go through the models of p columns."""
     if wanted not in (None, "exact", "herd", "herded"):
-        raise MethodError(f'expected method "exact", "herd" or "herded", got {shown(wanted)}')
+        raise MethodError(f'expected method "exact", "herd" or "herded", got {short_repr(wanted)}')
     if wanted == "exact" and p > MOST_ENUMERATED:
         raise MethodError(
             f'expected at most {MOST_ENUMERATED} columns for method="exact", got {p}: use "herd"'
@@ -89,23 +98,25 @@ def method(wanted: str | None, p: int) -> str:
     return wanted or ("exact" if p <= MOST_BY_DEFAULT else "herd")
 
 
-def largest(wanted: int | None, p: int, how: str) -> int:
+def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
     """The most columns of a model."""
     if wanted is None:
         return p if how == "exact" else min(p, LARGEST)
-    if not is_whole(wanted, 1):
-        raise MethodError(f"expected largest as a whole number of 1 or more, got {shown(wanted)}")
+    if not is_whole_number(wanted, 1):
+        raise MethodError(
+            f"expected largest as a whole number of 1 or more, got {short_repr(wanted)}"
+        )
     return min(int(wanted), p)
 
 
 def prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
     """The numbers of a prior."""
     if kind not in ("g", "spike-slab"):
-        raise MethodError(f'expected prior "g" or "spike-slab", got {shown(kind)}')
-    if not (g is None or (is_between(g, 0, 1e12) and g > 0)):
-        raise MethodError(f"expected g as a number above 0, at most 1e12, got {shown(g)}")
-    if not (is_between(slab, 1e-6, 1e6)):
-        raise MethodError(f"expected slab as a number from 1e-6 to 1e6, got {shown(slab)}")
+        raise MethodError(f'expected prior "g" or "spike-slab", got {short_repr(kind)}')
+    if not (g is None or (is_number_between(g, 0, 1e12) and g > 0)):
+        raise MethodError(f"expected g as a number above 0, at most 1e12, got {short_repr(g)}")
+    if not (is_number_between(slab, 1e-6, 1e6)):
+        raise MethodError(f"expected slab as a number from 1e-6 to 1e6, got {short_repr(slab)}")
     if kind == "g":
         return Strength(float(rows if g is None else g), 0.0)
     return Strength(None, 1.0 / (float(slab) * float(slab) * (rows - 1)))
@@ -113,12 +124,12 @@ def prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
 
 def inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:
     """The prior probability of a column, or the parameters of a beta prior of it."""
-    if is_between(given, 0, 1) and 0 < float(given) < 1:  # type: ignore[arg-type]
+    if is_number_between(given, 0, 1) and 0 < float(given) < 1:  # type: ignore[arg-type]
         return float(given)  # type: ignore[arg-type]
     pair = tuple(given) if isinstance(given, (tuple, list)) else ()
-    if len(pair) == 2 and all(is_between(x, 0, math.inf) and 0 < x < math.inf for x in pair):
+    if len(pair) == 2 and all(is_number_between(x, 0, math.inf) and 0 < x < math.inf for x in pair):
         return float(pair[0]), float(pair[1])
     raise MethodError(
         "expected inclusion as a probability between 0 and 1, or two numbers above 0 such as "
-        f"(1, 1), got {shown(given)}"
+        f"(1, 1), got {short_repr(given)}"
     )

@@ -28,7 +28,7 @@ def start(f, m):
 
 
 @jit
-def gather(f, evidence, m, b):
+def sum_messages(f, evidence, m, b):
     """Sum the messages to every variable into `b`; a variable left without states, or -1."""
     stuck = -1
     for i in range(len(evidence)):
@@ -64,7 +64,7 @@ def sweep(f, order, backward, m, b, damping, parallel):
         for e in range(starts[i], starts[i + 1]):
             if other_start[e] == other_start[e + 1]:
                 continue  # a unary factor always sends its table
-            receive(
+            factor_message(
                 cards, starts, bases, strides, other_start, other, log_tables,
                 states, e, old, b, sent, mass, new,
             )  # fmt: skip
@@ -80,7 +80,7 @@ def sweep(f, order, backward, m, b, damping, parallel):
 
 
 @jit
-def receive(
+def factor_message(
     cards, starts, bases, strides, other_start, other, log_tables,
     states, e, m, b, sent, mass, new,
 ):  # fmt: skip

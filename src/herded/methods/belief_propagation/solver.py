@@ -17,10 +17,10 @@ import numpy as np
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.base import Layout
 from herded.methods.belief_propagation import message_kernels
-from herded.methods.damped_solver import Damped, DampedState, factors_in_order, log_constant
+from herded.methods.damped_solver import DampedSolver, DampedState, factors_in_order, log_constant
 from herded.methods.protocol import Answer, SolverLayout
-from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.naming import called
+from herded.models.factor_graph import FactorGraph, to_factor_graph
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
@@ -34,7 +34,7 @@ class BeliefPropagationState(DampedState):
 
 
 @dataclass(frozen=True)
-class BeliefPropagation(Damped):
+class BeliefPropagation(DampedSolver):
     """Sum-product belief propagation: exact on trees, an approximation where there are loops.
 
     A sweep updates every message from a factor to a free variable once. It starts at uniform
@@ -77,7 +77,7 @@ class BeliefPropagation(Damped):
             raise MethodError(f'expected the layout "factor" for belief propagation, got {kind!r}')
         arrays = factors_in_order(model, "sequential")
         need = 8.0 * len(arrays.factors.table_base) * int(model.cardinalities.max())
-        memory_limits.check(need, max_memory, "messages")
+        memory_limits.check_memory(need, max_memory, "messages")
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> BeliefPropagationState:
@@ -100,7 +100,7 @@ class BeliefPropagation(Damped):
 
     def answer(self, layout: Layout, state: BeliefPropagationState) -> Answer:
         """The beliefs of this sweep and the Bethe estimate of log Z."""
-        graph = as_graph(layout.model)
+        graph = to_factor_graph(layout.model)
         q = np.empty((graph.n_variables, layout.width))
         joint = np.empty_like(graph.log_tables)
         log_z = message_kernels.beliefs(
@@ -121,11 +121,11 @@ def _n_entries(layout: Layout) -> int:
 def _gather(layout: Layout, state: BeliefPropagationState) -> np.ndarray:
     """The summed log-messages of every variable, from scratch, so that nothing drifts."""
     totals = np.empty((layout.model.n_variables, layout.width))
-    stuck = message_kernels.gather(
+    stuck = message_kernels.sum_messages(
         layout.arrays.factors, layout.model.evidence, state.messages, totals
     )
     if stuck >= 0:
-        name = called(layout.model, stuck)
+        name = variable_text(layout.model, stuck)
         raise InfeasibleError(
             f"expected a state of positive probability, but hard zeros forbid every state of "
             f"variable {name}: correct the evidence or the -inf log-potentials"

@@ -25,17 +25,17 @@ from herded.methods.exact.elimination_tables import (
     Scope,
     Table,
     blocks,
-    combined,
+    broadcast_to_scope,
+    combine_tables,
     fixed_axes,
     pair_sums,
     part_at,
-    spread,
     sum_over,
     sums_of_rows,
 )
 from herded.system.numerics.exp_log import exp_array, log_array
 
-WIDE = 690.0  # doubles from e^-690 to e^690 are normal
+MAX_LOG_RANGE = 690.0  # doubles from e^-690 to e^690 are normal
 FACTS = {  # of a message, beside its values
     "low": float,
     "high": float,
@@ -98,7 +98,7 @@ class Elimination:
         raise ValueError("no choices are made where variables are summed out")
 
 
-class Sums(Elimination):
+class SumElimination(Elimination):
     """Sum forwards, weigh backwards: log Z, and marginals of variables and pairs."""
 
     def __init__(
@@ -140,12 +140,12 @@ class Sums(Elimination):
         tables = self._prepared(k)
         message = np.empty(shape[1:])
         if self.wide[k]:
-            parts = [spread(t.logs(), t.scope, scope) for t in tables]
+            parts = [broadcast_to_scope(t.logs(), t.scope, scope) for t in tables]
             for index, table in blocks(parts, shape, np.add):
                 part_at(message, index)[...] = _log_sum_exp(table)
             found = _from_logs(scope[1:], message)
         else:
-            parts = [spread(t.values, t.scope, scope) for t in tables]
+            parts = [broadcast_to_scope(t.values, t.scope, scope) for t in tables]
             for index, table in blocks(parts, shape, np.multiply):
                 np.add.reduce(table, axis=0, out=part_at(message, index))
             low, high = sum(t.low for t in tables), sum(t.high for t in tables)
@@ -176,7 +176,9 @@ class Sums(Elimination):
         if len(scope) == 1:
             self._weigh(k, (...,), np.ones(()))
         tables, in_logs = self._prepared(k), bool(self.wide[k])
-        parts = [spread(t.logs() if in_logs else t.values, t.scope, scope) for t in tables]
+        parts = [
+            broadcast_to_scope(t.logs() if in_logs else t.values, t.scope, scope) for t in tables
+        ]
         weight = self.messages[k].values
         fixed = scope[1 : 1 + fixed_axes(shape)]
         summed = {
@@ -277,7 +279,7 @@ class Maxima(Elimination):
     def forward(self, k: int) -> None:
         """Maximise the variable at place `k` out."""
         scope, shape = self.buckets.scopes[k], self.buckets.shape(k)
-        parts = [spread(t.logs(), t.scope, scope) for t in self.tables(k)]
+        parts = [broadcast_to_scope(t.logs(), t.scope, scope) for t in self.tables(k)]
         message = np.empty(shape[1:])
         choice = np.empty(shape[1:], np.min_scalar_type(shape[0] - 1))
         for index, table in blocks(parts, shape, np.add):
@@ -312,8 +314,8 @@ def _max_out(table: np.ndarray, best: np.ndarray, choice: np.ndarray) -> None:
 def _are_wide(tables: list[Table]) -> bool:
     """Whether their product could leave the range of doubles."""
     return (
-        sum(t.low for t in tables) < -WIDE
-        or sum(t.high for t in tables) > WIDE
+        sum(t.low for t in tables) < -MAX_LOG_RANGE
+        or sum(t.high for t in tables) > MAX_LOG_RANGE
         or any(t.in_logs for t in tables)
     )
 
@@ -335,7 +337,7 @@ def _from_logs(scope: Scope, logs: np.ndarray) -> Table:
         return Table(scope, np.zeros_like(logs), 0.0)
     logs -= top
     low = float(np.min(logs, initial=0.0, where=logs > -np.inf))
-    if low < -WIDE:
+    if low < -MAX_LOG_RANGE:
         return Table(scope, logs, low, shift=top, in_logs=True)
     exp_array(logs, out=logs)
     return Table(scope, logs, low, shift=top)
@@ -350,9 +352,9 @@ def joint_of(buckets: Buckets) -> np.ndarray:
     logs = np.zeros((1,) * 0)
     for k in range(n - 1, -1, -1):
         scope = tuple(range(k, n))
-        parts = [spread(t.logs(), t.scope, scope) for t in buckets.tables[k]]
+        parts = [broadcast_to_scope(t.logs(), t.scope, scope) for t in buckets.tables[k]]
         shape = tuple(buckets.states[k:])
-        logs = combined([*parts, logs.reshape(1, *logs.shape)], shape, np.add)
+        logs = combine_tables([*parts, logs.reshape(1, *logs.shape)], shape, np.add)
     logs -= logs.max()
     joint = exp_array(logs)
     joint /= joint.sum()

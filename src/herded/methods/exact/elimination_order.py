@@ -17,10 +17,10 @@ import numpy as np
 
 from herded.errors import MemoryLimitError
 from herded.models.constraints.start_states import possible_states
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.system.memory_limits import readable
+from herded.system.memory_limits import size_text
 
 MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float
@@ -29,7 +29,8 @@ MOST_SLICES = 2**12  # of one model: no message may be more than so many times t
 CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
 ALIKE = 2  # heuristics, of which all that come after are variants with other ties
 TRIES = 16  # of min-fill with other ties
-FAR = 2  # times as many variables left as in the cluster that is too large: ties gain a few
+# times as many variables left as in the cluster that is too large: ties gain a few
+HOPELESS_RATIO = 2
 TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
 
 Graph = dict[int, set[int]]  # the free neighbours of every free variable
@@ -64,7 +65,7 @@ def elimination_order(
     into slices.
     """
     _refuse_lattice(model, max_memory)
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     possible = _possible(graph, prune)
     states = possible.sum(axis=1).tolist()
     around = _free_neighbours(graph, states)
@@ -81,7 +82,7 @@ def elimination_order(
         except MemoryLimitError as error:
             refusal = refusal or error
             if tried == 0:  # by min-fill: would other ties do?
-                hopeless = len(around) - len(costs.clusters) > FAR * costs.width
+                hopeless = len(around) - len(costs.clusters) > HOPELESS_RATIO * costs.width
         except _TooMuch:
             continue
         else:
@@ -290,7 +291,7 @@ def check_message(entries: int, width: int, max_memory: float) -> None:
 def refusal(need: float, width: int, max_memory: float) -> MemoryLimitError:
     """Exact inference is out of reach."""
     return MemoryLimitError(
-        f"expected clusters of at most {readable(max_memory)} for exact inference, but this "
-        f"model needs {readable(need)} or more, with {width} variables in a cluster: use "
+        f"expected clusters of at most {size_text(max_memory)} for exact inference, but this "
+        f"model needs {size_text(need)} or more, with {width} variables in a cluster: use "
         "HerdedGibbs, or raise max_memory="
     )

@@ -22,7 +22,7 @@ from herded.methods.exact.elimination_tables import BLOCK, Scope, fixed_axes
 
 MOST_WORK = 2.0**42  # entries: hours
 PASSES = 3  # a bucket is gone through forwards once, and backwards at the cost of two
-ROOM = 3 * BLOCK  # entries that are there while a bucket is worked on
+WORKING_ENTRIES = 3 * BLOCK  # entries that are there while a bucket is worked on
 
 
 class Operation(NamedTuple):
@@ -172,7 +172,7 @@ class Sizes:
                 peak = max(peak, there + self.summed[k])
                 there -= self.messages[k]
         largest = max((n * m for n, m in zip(self.own, self.messages, strict=True)), default=0)
-        return peak + min(ROOM, 4 * largest)
+        return peak + min(WORKING_ENTRIES, 4 * largest)
 
     def _summed(self, k: int) -> int:
         """Entries of sums that several blocks of a bucket have a part in."""

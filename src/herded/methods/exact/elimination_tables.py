@@ -176,7 +176,7 @@ def part_at(array: np.ndarray, index: Index) -> np.ndarray:
     return found
 
 
-def spread(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarray:
+def broadcast_to_scope(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarray:
     """A table over the places `own` with an axis for every place in `scope`, of length 1 if new."""
     if own == scope:
         return values
@@ -194,12 +194,12 @@ def blocks(
     """
     fixed = fixed_axes(shape)
     if not fixed:
-        yield (), combined(parts, shape, together)
+        yield (), combine_tables(parts, shape, together)
         return
     inside, outside, across = _by_axes(parts, fixed)
     rest = (shape[0], *shape[1 + fixed :])
-    base = combined(inside, (shape[0], *(1,) * fixed, *rest[1:]), together).reshape(rest)
-    lead = combined(outside, (*shape[: 1 + fixed], *(1,) * (len(rest) - 1)), together)
+    base = combine_tables(inside, (shape[0], *(1,) * fixed, *rest[1:]), together).reshape(rest)
+    lead = combine_tables(outside, (*shape[: 1 + fixed], *(1,) * (len(rest) - 1)), together)
     table = np.empty(rest)
     for index in np.ndindex(shape[1 : 1 + fixed]):
         together(base, lead[(slice(None), *index)], out=table)
@@ -224,7 +224,9 @@ def _by_axes(parts: list[np.ndarray], fixed: int) -> tuple[list[np.ndarray], ...
     return inside, outside, across
 
 
-def combined(parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc) -> np.ndarray:
+def combine_tables(
+    parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc
+) -> np.ndarray:
     """The product (or sum) of tables over all axes, in memory of its own.
 
     Small tables come first, so that few steps run at full size; among them those that reach

@@ -21,20 +21,20 @@ import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.base import Layout
-from herded.methods.exact.elimination import Maxima, Sums, joint_of
+from herded.methods.exact.elimination import Maxima, SumElimination, joint_of
 from herded.methods.exact.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact.elimination_plan import EliminationPlan, children_of, plan_elimination
 from herded.methods.exact.elimination_tables import ENTRY, fill_buckets
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.exp_log import exp_array, log_array
 
 MAX_JOINT = 2**20  # states of a model whose joint is written out
-ALL = frozenset({"marginals", "pairs", "log_z", "best", "joint"})
+ALL_ANSWERS = frozenset({"marginals", "pairs", "log_z", "best", "joint"})
 UNIT = 2**22  # entries of buckets: a hundredth of a second, which progress is counted in
 OBJECT = 600.0  # bytes of one of Python's, such as a small array in a dict
 
@@ -93,17 +93,19 @@ class Exact(Options):
         """Find an order of elimination, fit it into memory, and refuse what is too large."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Exact, got {kind!r}')
-        limit = memory_limits.limit(max_memory)
+        limit = memory_limits.memory_limit(max_memory)
         return self.in_order(model, elimination_order(model, limit), limit)
 
     def in_order(self, model: Model, found: EliminationOrder, limit: float = math.inf) -> Layout:
         """The layout of an order that was found already, within so many bytes."""
-        plan = plan_elimination(found, limit, beside(as_graph(model)))
+        plan = plan_elimination(found, limit, bytes_beside_messages(to_factor_graph(model)))
         return ExactLayout(model=model, method=self, arrays=plan, memory=plan.memory)
 
-    def init(self, layout: Any, asked: Collection[str] = ALL) -> "ExactState":
+    def init(self, layout: Any, asked: Collection[str] = ALL_ANSWERS) -> "ExactState":
         """Nothing yet; `asked` are fields of the answer."""
-        return ExactState(as_graph(layout.model), layout.arrays, frozenset(asked) or {"log_z"})
+        return ExactState(
+            to_factor_graph(layout.model), layout.arrays, frozenset(asked) or {"log_z"}
+        )
 
     def advance(self, layout: Any, state: "ExactState", sweeps: int) -> None:
         """At least so many parts of the work."""
@@ -116,14 +118,14 @@ class Exact(Options):
     def find(self, layout: Any, asked: str) -> Answer | None:
         """What was not asked for before, unless it takes long."""
         plan: EliminationPlan = layout.arrays
-        if asked not in ALL or plan.slices > 1 or plan.segments.any():
+        if asked not in ALL_ANSWERS or plan.slices > 1 or plan.segments.any():
             return None
         state = self.init(layout, {asked})
         state.advance(state.total)
         return state.found
 
 
-def beside(graph: FactorGraph) -> float:
+def bytes_beside_messages(graph: FactorGraph) -> float:
     """Bytes that exact inference takes beside messages: factors laid out, and the answer."""
     states = graph.cardinalities
     start, members = graph.adjacency
@@ -144,8 +146,8 @@ class ExactState:
 
     def __init__(self, graph: FactorGraph, plan: EliminationPlan, asked: Collection[str]) -> None:
         self.graph, self.plan, self.asked = graph, plan, asked
-        self.tasks: list[type[Sums] | type[Maxima]] = [Maxima] * ("best" in asked)
-        self.tasks += [Sums] * bool(set(asked) - {"best"})
+        self.tasks: list[type[SumElimination] | type[Maxima]] = [Maxima] * ("best" in asked)
+        self.tasks += [SumElimination] * bool(set(asked) - {"best"})
         self.children = children_of(plan.scopes)
         self.weighs = bool({"marginals", "pairs"} & set(asked))  # else sums need no way back
         self.operations = {
@@ -160,8 +162,8 @@ class ExactState:
         self.total = 1 + int(plan.slices * sum(each) // UNIT)
         self.task = self.slice = self.at = 0
         self.work, self.sweep, self.converged = 0.0, 0, False
-        self.running: Sums | Maxima | None = None
-        self.sums = Mixture(graph, plan, "pairs" in asked)
+        self.running: SumElimination | Maxima | None = None
+        self.sums = SliceMixture(graph, plan, "pairs" in asked)
         self.best: tuple[float, np.ndarray] = -math.inf, plan.possible.argmax(axis=1)
         self.found: Answer | None = None
 
@@ -193,7 +195,7 @@ class ExactState:
         if self.at >= len(operations):
             self._end(running)
 
-    def _operate(self, running: Sums | Maxima, kind: str, k: int) -> None:
+    def _operate(self, running: SumElimination | Maxima, kind: str, k: int) -> None:
         """Do it, and let go of messages that will not be needed, or not before they come again."""
         segments = self.plan.segments
         if kind == "backward":
@@ -211,13 +213,13 @@ class ExactState:
         elif k not in running.messages:
             running.forward(k)
 
-    def _begin(self, task: type[Sums] | type[Maxima]) -> Sums | Maxima:
+    def _begin(self, task: type[SumElimination] | type[Maxima]) -> SumElimination | Maxima:
         """A slice: some variables are held, the others are summed out."""
         plan, x = self.plan, self.held_state()
         buckets = fill_buckets(self.graph, plan.order, plan.scopes, plan.possible, x)
         if task is Maxima:
             return Maxima(buckets, self.children)
-        return Sums(buckets, self.children, self.sums.wanted)
+        return SumElimination(buckets, self.children, self.sums.wanted)
 
     def held_state(self) -> np.ndarray:
         """(N,) the states of all variables that are not summed out in this slice."""
@@ -226,10 +228,10 @@ class ExactState:
         x[self.plan.held] = next(islice(product(*domains), self.slice, None))
         return x
 
-    def _end(self, running: Sums | Maxima) -> None:
+    def _end(self, running: SumElimination | Maxima) -> None:
         """Add what a slice has found to what others have."""
         x = self.held_state()
-        if isinstance(running, Sums):
+        if isinstance(running, SumElimination):
             self.sums.add(running, x)
         elif running.log_score() > self.best[0]:
             for i, state in zip(self.plan.order.tolist(), running.x.tolist(), strict=True):
@@ -281,12 +283,12 @@ class ExactState:
     def _answer(self) -> Answer:
         graph, asked = self.graph, self.asked
         found: dict[str, Any] = {}
-        if (self.sums.top if Sums in self.tasks else self.best[0]) == -math.inf:
+        if (self.sums.top if SumElimination in self.tasks else self.best[0]) == -math.inf:
             raise InfeasibleError(
                 "expected some state of positive probability, but the factors and the evidence "
                 "together forbid all: correct the hard constraints, or drop evidence"
             )
-        if Sums in self.tasks:
+        if SumElimination in self.tasks:
             found["log_z"] = self.sums.log_z()
         if "marginals" in asked:
             found["marginals"] = self.sums.marginals / self.sums.weight
@@ -300,7 +302,7 @@ class ExactState:
         return Answer(**found)
 
 
-class Mixture:
+class SliceMixture:
     """Sums of slices, each weighed by its share of Z: e^top weight is Z."""
 
     def __init__(self, graph: FactorGraph, plan: EliminationPlan, pairs: bool) -> None:
@@ -321,7 +323,7 @@ class Mixture:
     def log_z(self) -> float:
         return self.top + float(log_array(self.weight))
 
-    def add(self, one: Sums, x: np.ndarray) -> None:
+    def add(self, one: SumElimination, x: np.ndarray) -> None:
         """Add a slice in which variables that were not summed out are as in `x`."""
         log_z = one.log_z()
         if log_z == -math.inf:
@@ -340,7 +342,7 @@ class Mixture:
             table *= kept
             table += new * self._pair(one, found, i, j)
 
-    def _pair(self, one: Sums, found: np.ndarray, i: int, j: int) -> np.ndarray:
+    def _pair(self, one: SumElimination, found: np.ndarray, i: int, j: int) -> np.ndarray:
         """The marginal of a pair in a slice; what is held is independent of everything."""
         k, p = self.place.get(i), self.place.get(j)
         if k is None or p is None:

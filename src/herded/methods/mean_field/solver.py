@@ -18,10 +18,10 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.methods.damped_solver import Damped, DampedState, factors_in_order, log_constant
+from herded.methods.damped_solver import DampedSolver, DampedState, factors_in_order, log_constant
 from herded.methods.mean_field import update_kernels
 from herded.methods.protocol import Answer, SolverLayout
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
@@ -35,7 +35,7 @@ class MeanFieldState(DampedState):
 
 
 @dataclass(frozen=True)
-class MeanField(Damped):
+class MeanField(DampedSolver):
     """Naive mean field: the product of independent distributions that is closest to the model.
 
     A sweep updates every free variable once. It starts at the product of each variable's unary
@@ -79,7 +79,7 @@ class MeanField(Damped):
             raise MethodError(f'expected the layout "factor" for mean field, got {kind!r}')
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
         need = 8.0 * model.n_variables * int(model.cardinalities.max())
-        memory_limits.check(need, max_memory, "marginals")
+        memory_limits.check_memory(need, max_memory, "marginals")
         arrays = factors_in_order(model, scan)
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
@@ -97,7 +97,7 @@ class MeanField(Damped):
 
     def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
         """The q of this sweep and its lower bound of log Z."""
-        graph = as_graph(layout.model)
+        graph = to_factor_graph(layout.model)
         bound = update_kernels.bound(layout.arrays.factors, state.q)
         return Answer(
             marginals=state.q.copy(),

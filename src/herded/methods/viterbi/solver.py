@@ -17,10 +17,10 @@ from herded.layouts.visit_order import SEQUENTIAL, ScanArrays
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
 from herded.methods.viterbi import kernels
-from herded.models.factor_graph import as_graph
+from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.system import memory_limits
-from herded.system.aligned_arrays import lock
+from herded.system.aligned_arrays import make_read_only
 from herded.system.memory_limits import Size
 
 
@@ -71,9 +71,9 @@ class Viterbi(Options):
         """Lay the model out; its scan walks along the chains, a segment for each."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Viterbi, got {kind!r}')
-        graph = as_graph(model)
+        graph = to_factor_graph(model)
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
-        memory_limits.check(need, max_memory, "a table of the best choices")
+        memory_limits.check_memory(need, max_memory, "a table of the best choices")
         factors = compile_factors(graph)
         scan = _walk(model, factors, graph.evidence < 0)
         return SolverLayout(model=model, method=self, arrays=Chains(factors, scan), memory=need)
@@ -113,7 +113,7 @@ def _walk(model: Model, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
     if degree[stray] <= 2:
         loop = np.setdiff1d(np.flatnonzero(free), order)
         if not len(loop):
-            return lock(ScanArrays(np.array([SEQUENTIAL]), order, chain_start))
+            return make_read_only(ScanArrays(np.array([SEQUENTIAL]), order, chain_start))
         stray, reason = int(loop[0]), "is on a loop, with 2 neighbours"
     name = repr(model.names[stray]) if model.names else stray
     raise MethodError(

@@ -13,16 +13,16 @@ from herded.errors import ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.callbacks.frozen_data import frozen_data
-from herded.models.callbacks.function_calls import OwnCalls, calls_of
-from herded.models.callbacks.path_scores import mean_spread, path_scores, possible_states
+from herded.models.callbacks.function_calls import CompiledCallbacks, calls_of
+from herded.models.callbacks.path_scores import allowed_states_mask, mean_spread, path_scores
 from herded.models.validation import (
     check_cardinalities,
     check_names,
     check_state_names,
     check_states,
 )
-from herded.system.aligned_arrays import arrays_in, starts
-from herded.system.argument_checks import locked, shown, whole_array
+from herded.system.aligned_arrays import arrays_in, start_offsets
+from herded.system.argument_checks import as_integer_array, read_only_copy, short_repr
 from herded.system.compilation.fingerprint import Fingerprint
 
 ARGUMENTS = {
@@ -140,11 +140,11 @@ class ConditionalModel:
         if not isinstance(vectorised, (bool, np.bool_)) or compiled not in (None, False, True):
             raise ModelError(
                 "expected vectorised=True or False and compiled=None, True or False, got "
-                f"{shown(vectorised)} and {shown(compiled)}"
+                f"{short_repr(vectorised)} and {short_repr(compiled)}"
             )
         lists = None if neighbours is None else _neighbour_lists(neighbours, len(cards))
         self.__dict__.update(
-            cardinalities=locked(cards, np.int64),
+            cardinalities=read_only_copy(cards, np.int64),
             conditional=conditional,
             data=frozen_data(data),
             statistics=statistics,
@@ -154,12 +154,12 @@ class ConditionalModel:
             compiled=compiled,
             names=check_names(names, len(cards)),
             state_names=check_state_names(state_names, cards),
-            evidence=locked(np.full(len(cards), -1), np.int64),
+            evidence=read_only_copy(np.full(len(cards), -1), np.int64),
         )
 
     def __repr__(self) -> str:
         name = getattr(self.conditional, "__name__", type(self.conditional).__name__)
-        return f"ConditionalModel({summary.in_a_line(self)}, {name})"
+        return f"ConditionalModel({summary.one_line_summary(self)}, {name})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Compiled functions and layouts stay in this process."""
@@ -194,7 +194,7 @@ class ConditionalModel:
         return max(1.0, round(mean_spread(self), 3))
 
     @cached_property
-    def calls(self) -> OwnCalls:
+    def calls(self) -> CompiledCallbacks:
         """The functions as kernels call them, compiled if they can be."""
         return calls_of(self)
 
@@ -250,7 +250,7 @@ class ConditionalModel:
 
     def is_possible(self, state: np.ndarray) -> bool:
         """Whether every variable's conditional allows what it is in a state (N,)."""
-        return bool(possible_states(self, state[None])[0])
+        return bool(allowed_states_mask(self, state[None])[0])
 
     def given(self, evidence: Mapping[Any, int | str]) -> Self:
         """The same model with more variables known.
@@ -273,7 +273,9 @@ class ConditionalModel:
         """
         model = object.__new__(type(self))
         model.__dict__.update(self.__getstate__())
-        object.__setattr__(model, "evidence", locked(_evidence.merge(self, evidence), np.int64))
+        object.__setattr__(
+            model, "evidence", read_only_copy(_evidence.merge(self, evidence), np.int64)
+        )
         return model
 
 
@@ -281,7 +283,7 @@ def _check_function(name: str, function: object) -> None:
     """Raise unless it is one that takes as many arguments as it will get."""
     expected = f"expected {name} as a function {name}{ARGUMENTS[name]}"
     if not callable(function):
-        raise ModelError(f"{expected}, got {shown(function)}")
+        raise ModelError(f"{expected}, got {short_repr(function)}")
     try:
         signature = inspect.signature(getattr(function, "py_func", function))
     except (TypeError, ValueError):  # written in C: nobody knows before it is called
@@ -296,11 +298,11 @@ def _neighbour_lists(neighbours: Sequence[ArrayLike], n: int) -> tuple[np.ndarra
     """Lists of neighbours, sorted, one after another."""
     if not isinstance(neighbours, (Sequence, np.ndarray)) or len(neighbours) != n:
         raise ModelError(
-            f"expected neighbours as {n} lists, one for each variable, got {shown(neighbours)}"
+            f"expected neighbours as {n} lists, one for each variable, got {short_repr(neighbours)}"
         )
     lists = []
     for i, given in enumerate(neighbours):
-        found = np.unique(whole_array(f"the neighbours of variable {i}", given))
+        found = np.unique(as_integer_array(f"the neighbours of variable {i}", given))
         wrong = (found < 0) | (found >= n) | (found == i)
         if wrong.any():
             raise ModelError(
@@ -309,4 +311,6 @@ def _neighbour_lists(neighbours: Sequence[ArrayLike], n: int) -> tuple[np.ndarra
             )
         lists.append(found)
     counts = np.array([len(found) for found in lists])
-    return locked(starts(counts), np.int64), locked(np.concatenate(lists), np.int64)
+    return read_only_copy(start_offsets(counts), np.int64), read_only_copy(
+        np.concatenate(lists), np.int64
+    )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.system.argument_checks import shown
+from herded.system.argument_checks import short_repr
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -42,6 +42,6 @@ def statistics_parts(found: Any) -> tuple[np.ndarray, ...]:
         if not isinstance(part, np.ndarray) or part.ndim == 0 or part.dtype.kind not in "biuf":
             raise ModelError(
                 "expected an array of numbers or a tuple of arrays, of one dimension or more, from "
-                f"statistics, got {shown(found)}"
+                f"statistics, got {short_repr(found)}"
             )
     return parts

@@ -15,10 +15,10 @@ import numpy as np
 
 from herded.errors import HerdedError, ModelError
 from herded.models.callbacks.frozen_data import is_compilable, statistics_parts
-from herded.system.compilation.address_views import Placed, reading, values_at
+from herded.system.compilation.address_views import AddressedValues, make_reader, values_at
 from herded.system.compilation.fingerprint import Fingerprint
 from herded.system.compilation.jit import DISABLED
-from herded.system.compilation.user_function_compiler import first_class, inlined
+from herded.system.compilation.user_function_compiler import compile_first_class, compile_inlined
 
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
@@ -65,8 +65,8 @@ def follow(i, place):
 
 
 @dataclass(frozen=True)
-class Calls:
-    """What kernels call with a variable and the place of members; see `Members.place`.
+class CallbackFunctions:
+    """What kernels call with a variable and the place of members; see `MemberViews.place`.
 
     `follow` is None where nothing is kept.
     """
@@ -77,16 +77,16 @@ class Calls:
     is_compiled: bool = False
 
 
-class Members:
+class MemberViews:
     """Members of a herd as functions see them: states, what they keep, room for what is written."""
 
     def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: Statistics) -> None:
         assert x.dtype == np.int64 and all(part.flags.c_contiguous for part in (x, *kept))
         self.x, self.kept = x, kept
         self.out, self.old = np.zeros((len(x), model.calls.width)), np.zeros(len(x), np.int64)
-        self._placed = Placed(*placed_values(model, x, kept, self.old, self.out))
+        self._placed = AddressedValues(*placed_values(model, x, kept, self.old, self.out))
 
-    def place(self, calls: Calls) -> Any:
+    def place(self, calls: CallbackFunctions) -> Any:
         """The argument of calls; it is good as long as this object lives."""
         return self._placed.address if calls.is_compiled else self._placed
 
@@ -99,7 +99,7 @@ def placed_values(
     return states, statistics, kept, model.data, old, out, model.cardinalities
 
 
-class OwnCalls:
+class CompiledCallbacks:
     """The functions of a model, plain and, where that can be, compiled.
 
     Parameters
@@ -116,18 +116,18 @@ class OwnCalls:
         self.model, self.example, self.form = model, example, form
         self.plain = self._calls(lambda function: function, values_at)
         self.why_plain = "" if DISABLED else "compiled=False was asked for"
-        self.fast: Calls | None = None
+        self.fast: CallbackFunctions | None = None
         if model.compiled is not False and not DISABLED:
             self.fast, self.why_plain = self._compile()
 
     @property
-    def best(self) -> Calls:
+    def best(self) -> CallbackFunctions:
         """The compiled ones if there are any."""
         return self.fast or self.plain
 
     # -- what a herd keeps --------------------------------------------------------------------
 
-    def build(self, x: np.ndarray, calls: Calls | None = None) -> Statistics:
+    def build(self, x: np.ndarray, calls: CallbackFunctions | None = None) -> Statistics:
         """Statistics of members at states `x` (members, N), in new arrays."""
         build = (calls or self.best).build
         if build is None:
@@ -162,21 +162,21 @@ class OwnCalls:
 
     # -- what kernels call --------------------------------------------------------------------
 
-    def _calls(self, made: Callable[[Any], Any], read: Callable[[Any], Any]) -> Calls:
+    def _calls(self, made: Callable[[Any], Any], read: Callable[[Any], Any]) -> CallbackFunctions:
         """Calls of functions that `made` has made something of; `read` tells what is in a place."""
         model, statistics = self.model, self.model.statistics
         build = None if statistics is None else made(statistics)
         names = {"conditional": made(model.conditional), "Kept": self.form, "read": read}
         visit = self._written(VISIT_ALL if model.vectorised else VISIT, names)
         if build is None:
-            return Calls(visit, None, None)
+            return CallbackFunctions(visit, None, None)
         if model.changed is None:
             text = REBUILD_ALL if model.vectorised else REBUILD
             names = {"build": build, "read": read}
         else:
             text = FOLLOW_ALL if model.vectorised else FOLLOW
             names = {"changed": made(model.changed), "Kept": self.form, "read": read}
-        return Calls(visit, self._written(text, names), build)
+        return CallbackFunctions(visit, self._written(text, names), build)
 
     def _written(self, template: str, names: dict[str, Any]) -> Callable[..., Any]:
         """A function from text, in which `names` stand for what they are."""
@@ -208,24 +208,26 @@ class OwnCalls:
 
     # -- compiled -----------------------------------------------------------------------------
 
-    def _compile(self) -> tuple[Calls | None, str]:
+    def _compile(self) -> tuple[CallbackFunctions | None, str]:
         """All calls compiled, or why that cannot be."""
         if not is_compilable(self.model.data):
             return self._refused("data is not made of numbers, arrays and tuples of these")
         model, x = self.model, np.zeros((1, self.model.n_variables), np.int64)
         kept, old = self.build(x, self.plain), np.zeros(1, np.int64)
         try:
-            read, kinds = reading(*placed_values(model, x, kept, old, np.empty((1, self.width))))
+            read, kinds = make_reader(
+                *placed_values(model, x, kept, old, np.empty((1, self.width)))
+            )
             key = self._key(kinds)
-            calls = self._calls(lambda function: inlined(function, key), read)
-            visit = first_class(calls.visit, (0, 0), key)
+            calls = self._calls(lambda function: compile_inlined(function, key), read)
+            visit = compile_first_class(calls.visit, (0, 0), key)
             follow = build = None
             if calls.follow is not None:
-                follow = first_class(calls.follow, (0, 0), key)
+                follow = compile_first_class(calls.follow, (0, 0), key)
                 build = self._compiled_build(read_only(x), key)
         except Exception as error:  # Numba raises many kinds, and lets through those of others
             return self._refused(_first_line(error))
-        return Calls(visit, follow, build, is_compiled=True), ""
+        return CallbackFunctions(visit, follow, build, is_compiled=True), ""
 
     def _refused(self, reason: str) -> tuple[None, str]:
         if self.model.compiled:
@@ -238,10 +240,10 @@ class OwnCalls:
     def _compiled_build(self, seen: np.ndarray, key: str) -> Callable[..., Any]:
         """`statistics` compiled where that gives the same; it is called seldom."""
         assert self.model.statistics is not None
-        function = inlined(self.model.statistics, key).py_func
+        function = compile_inlined(self.model.statistics, key).py_func
         x, plain = seen if self.model.vectorised else seen[0], self.model.statistics
         try:
-            built = first_class(function, (x, self.model.data), key)
+            built = compile_first_class(function, (x, self.model.data), key)
             parts = statistics_parts(built(x, self.model.data))
         except Exception:  # as above
             return plain
@@ -265,10 +267,10 @@ class OwnCalls:
         return int(self.model.cardinalities.max())
 
 
-def calls_of(model: "ConditionalModel") -> OwnCalls:
+def calls_of(model: "ConditionalModel") -> CompiledCallbacks:
     """The functions of a model as kernels call them, after a look at what `statistics` gives."""
     if model.statistics is None:
-        return OwnCalls(model, (), "none")
+        return CompiledCallbacks(model, (), "none")
     x = read_only(np.maximum(model.evidence, 0))
     try:
         if model.vectorised:
@@ -277,7 +279,7 @@ def calls_of(model: "ConditionalModel") -> OwnCalls:
     except HerdedError:
         raise
     except Exception as error:
-        raise raised(error, "statistics") from error
+        raise callback_error(error, "statistics") from error
     parts = statistics_parts(found)
     if model.vectorised:
         if any(len(part) != 2 or part.ndim < 2 for part in parts):
@@ -289,10 +291,10 @@ def calls_of(model: "ConditionalModel") -> OwnCalls:
     form: Any = "array"
     if isinstance(found, tuple):
         form = type(found) if hasattr(found, "_fields") else "tuple"
-    return OwnCalls(model, tuple(np.array(part, order="C") for part in parts), form)
+    return CompiledCallbacks(model, tuple(np.array(part, order="C") for part in parts), form)
 
 
-def raised(error: Exception, what: str) -> ModelError:
+def callback_error(error: Exception, what: str) -> ModelError:
     """The error to raise where a function of the user's own has raised one."""
     return ModelError(
         f"expected {what} to run, got {type(error).__name__}: {_first_line(error)}: correct the "

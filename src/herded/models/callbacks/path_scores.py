@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from herded.errors import HerdedError, ModelError
-from herded.models.callbacks.function_calls import Members, raised
-from herded.models.naming import called
+from herded.models.callbacks.function_calls import MemberViews, callback_error
+from herded.models.naming import variable_text
 
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
@@ -32,7 +32,7 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
         found = differences(model, start, states[part])
         lost = np.isnan(found)
         if lost.any():
-            reachable = possible_states(model, states[part][lost])
+            reachable = allowed_states_mask(model, states[part][lost])
             if reachable.any():
                 raise ModelError(
                     "expected a path to every state for its log-score, but the one from where all "
@@ -60,11 +60,11 @@ def differences(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -
     except HerdedError:
         raise
     except Exception as error:
-        raise raised(error, "the model's functions") from error
+        raise callback_error(error, "the model's functions") from error
     return found
 
 
-def possible_states(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
+def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
     """Which of some states (S, N) every variable's conditional allows."""
     x, everyone = np.array(states, np.int64, order="C"), np.arange(len(states))
     try:
@@ -75,7 +75,7 @@ def possible_states(model: "ConditionalModel", states: np.ndarray) -> np.ndarray
     except HerdedError:
         raise
     except Exception as error:
-        raise raised(error, "the model's functions") from error
+        raise callback_error(error, "the model's functions") from error
     return allowed
 
 
@@ -96,7 +96,7 @@ class _Walk:
     def __init__(
         self, model: "ConditionalModel", x: np.ndarray, kept: tuple[np.ndarray, ...]
     ) -> None:
-        self.model, self.calls, self.members = model, model.calls.best, Members(model, x, kept)
+        self.model, self.calls, self.members = model, model.calls.best, MemberViews(model, x, kept)
         self.place = self.members.place(self.calls)
 
     def visit(self, i: int) -> np.ndarray:
@@ -108,7 +108,7 @@ class _Walk:
         if np.isnan(logits).any() or np.isposinf(logits).any():
             raise ModelError(
                 "expected finite or -inf log-probabilities from conditional, got "
-                f"{logits[~(logits < np.inf)][0]} for variable {called(self.model, i)}"
+                f"{logits[~(logits < np.inf)][0]} for variable {variable_text(self.model, i)}"
             )
         return logits
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock
+from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.jit import jit
-from herded.system.last_value_cache import keeps_last
-from herded.system.numerics.counter_rng import draw
+from herded.system.last_value_cache import cache_last
+from herded.system.numerics.counter_rng import random_bits
 
 FOUND, GAVE_UP = -1, -2  # how a search ends, or else with the variable that has no state left
-PATIENCE = 64  # dead ends before the first restart, then doubled: tails are heavy
+FIRST_RESTART_DEAD_ENDS = 64  # dead ends before the first restart, then doubled: tails are heavy
 DRAWN, TRAILED, HEAD, WAITING, DEAD_ENDS = range(5)  # the numbers in Domains.counts
 
 
@@ -51,7 +51,7 @@ class Domains(NamedTuple):
     counts: np.ndarray  # see DRAWN
 
 
-@keeps_last
+@cache_last
 def compile_hard(model: FactorGraph) -> HardFactors:
     """The hard factors of a factor graph that has some."""
     n, f = model.n_variables, model.n_factors
@@ -71,7 +71,7 @@ def compile_hard(model: FactorGraph) -> HardFactors:
         entry=owner[slots],
         state_start=np.concatenate([[0], np.cumsum(model.cardinalities)]),
     )
-    return lock(hard)
+    return make_read_only(hard)
 
 
 def whole_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> Domains:
@@ -106,7 +106,7 @@ def search_all(h, d, key, tries):
         if outcome != FOUND:
             break
         first, last = last, _component(h, d, i, last)
-        outcome, patience = GAVE_UP, PATIENCE
+        outcome, patience = GAVE_UP, FIRST_RESTART_DEAD_ENDS
         while outcome == GAVE_UP and d.counts[DEAD_ENDS] <= tries:
             limit = min(tries, d.counts[DEAD_ENDS] + patience)
             outcome = _search(h, d, key, first, last, limit)
@@ -201,7 +201,7 @@ def _smallest(d):
 def _below(d, key, n):
     """The next draw, from 0 to n - 1."""
     d.counts[DRAWN] += 1
-    return np.int64(draw(key, np.uint64(d.counts[DRAWN])) % np.uint64(n))
+    return np.int64(random_bits(key, np.uint64(d.counts[DRAWN])) % np.uint64(n))
 
 
 @jit

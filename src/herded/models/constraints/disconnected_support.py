@@ -21,7 +21,7 @@ from herded.errors import HerdedError
 from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
 from herded.models.factor_graph import FactorGraph
 from herded.models.structure_queries import count_joint_states
-from herded.system.last_value_cache import keeps_last
+from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 
 MOST_STATES = 2**16  # joint states of a component that is searched exactly,
@@ -31,14 +31,14 @@ IN_ALL = 2**20  # joint states that are looked at
 SEARCHES = 8  # for states of other classes
 
 
-class Hard(NamedTuple):
+class OpenHardFactor(NamedTuple):
     """A hard factor as far as it is open: its undecided variables, and what it allows of them."""
 
     variables: tuple[int, ...]
     possible: np.ndarray  # one axis per variable, over the states that are left
 
 
-class Split(NamedTuple):
+class StateSplit(NamedTuple):
     """Variables whose possible states fall apart, and one state in each of two classes."""
 
     variables: np.ndarray
@@ -46,7 +46,7 @@ class Split(NamedTuple):
     there: np.ndarray  # those that it cannot come to
 
 
-class Parted(NamedTuple):
+class DisconnectedCluster(NamedTuple):
     """Variables whose states, as far as the factors within them tell, fall apart."""
 
     variables: np.ndarray
@@ -56,7 +56,7 @@ class Parted(NamedTuple):
 
 def find_split(
     graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
-) -> Split | None:
+) -> StateSplit | None:
     """The first split that confines chains at the possible `states` (C, N), or None.
 
     Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
@@ -71,22 +71,22 @@ def find_split(
         if whole or len(np.unique(of_chain)) > 1:
             there = next(c for c in found if c != of_chain[0])
             other = _states_of(classes, there, variables, left)[0]
-            return Split(variables, states[0, variables], other)
+            return StateSplit(variables, states[0, variables], other)
         for c in found[found != of_chain[0]]:
             for other in _states_of(classes, c, variables, left):
                 if searches and _is_possible(graph, variables, other):
-                    return Split(variables, states[0, variables], other)
+                    return StateSplit(variables, states[0, variables], other)
                 searches = max(0, searches - 1)
     return None
 
 
-@keeps_last
-def _parted(graph: FactorGraph) -> list[Parted]:
+@cache_last
+def _parted(graph: FactorGraph) -> list[DisconnectedCluster]:
     """The clusters of hard factors that fall apart under moves of one variable."""
     return _fall(graph, None)
 
 
-def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parted]:
+def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[DisconnectedCluster]:
     """The clusters that fall apart, as far as they are looked at."""
     left, found, looked_at, inside = possible_states(graph), [], 0, None
     if blocks is not None:
@@ -104,11 +104,11 @@ def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Parte
             continue  # a block has all of them, and joins whatever it finds
         classes = _classes(factors, variables, sizes, moves)
         if len(np.unique(classes[classes >= 0])) > 1:
-            found.append(Parted(variables, classes, whole))
+            found.append(DisconnectedCluster(variables, classes, whole))
     return found
 
 
-def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[Hard]:
+def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[OpenHardFactor]:
     """What the hard factors still forbid, given what is left of each variable."""
     is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
     for f in np.flatnonzero(is_hard).tolist():
@@ -118,10 +118,12 @@ def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[Hard]:
         undecided = [a for a, k in enumerate(states) if len(k) > 1]
         if len(undecided) > 1 and not possible.all():
             shape = [len(states[a]) for a in undecided]
-            yield Hard(tuple(int(scope[a]) for a in undecided), possible.reshape(shape))
+            yield OpenHardFactor(tuple(int(scope[a]) for a in undecided), possible.reshape(shape))
 
 
-def _clusters(hard: list[Hard], sizes: np.ndarray) -> Iterator[tuple[list[Hard], bool]]:
+def _clusters(
+    hard: list[OpenHardFactor], sizes: np.ndarray
+) -> Iterator[tuple[list[OpenHardFactor], bool]]:
     """Components of few joint states, then clusters of the others; whether each is a whole one."""
     components = _components(hard)
     large = []
@@ -136,7 +138,7 @@ def _clusters(hard: list[Hard], sizes: np.ndarray) -> Iterator[tuple[list[Hard],
             yield _grown(first, factors, sizes), False
 
 
-def _components(hard: list[Hard]) -> list[list[Hard]]:
+def _components(hard: list[OpenHardFactor]) -> list[list[OpenHardFactor]]:
     """Factors that share variables, directly or through others."""
     root: dict[int, int] = {}
 
@@ -149,13 +151,15 @@ def _components(hard: list[Hard]) -> list[list[Hard]]:
     for f in hard:
         for j in f.variables[1:]:
             root[find(f.variables[0])] = find(j)
-    parts: dict[int, list[Hard]] = {}
+    parts: dict[int, list[OpenHardFactor]] = {}
     for f in hard:
         parts.setdefault(find(f.variables[0]), []).append(f)
     return list(parts.values())
 
 
-def _grown(first: Hard, factors: list[Hard], sizes: np.ndarray) -> list[Hard]:
+def _grown(
+    first: OpenHardFactor, factors: list[OpenHardFactor], sizes: np.ndarray
+) -> list[OpenHardFactor]:
     """Factors around `first`, those that share most variables before others."""
     cluster, inside = [first], set(first.variables)
     states = int(np.prod(sizes[list(inside)]))
@@ -183,7 +187,7 @@ def _axes(variables: np.ndarray, inside: np.ndarray | None) -> list[tuple[int, .
 
 
 def _classes(
-    factors: list[Hard],
+    factors: list[OpenHardFactor],
     variables: np.ndarray,
     sizes: np.ndarray,
     moves: Sequence[tuple[int, ...]],

@@ -23,7 +23,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.system.compilation.jit import jit
 
 
-class Reached(NamedTuple):
+class ReachabilityState(NamedTuple):
     """R, and what is known on the way to it. States of all variables lie side by side."""
 
     inside: np.ndarray  # whether a state is in R
@@ -37,7 +37,7 @@ class Reached(NamedTuple):
     digit: np.ndarray  # the states of an entry
 
 
-def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
+def reachable_states(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     """The states (N, K) that moves of single variables from the possible state `x` might reach.
 
     All others are proved to be out of reach. `graph` is a factor graph with hard zeros.
@@ -54,7 +54,7 @@ def reach(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
     of = np.repeat(graph.factor_variables, np.diff(slots))
     needs_none = clamped[of] | (slot_states == x[of])
     unknown = np.concatenate([[0], np.cumsum(~needs_none)])
-    reached = Reached(
+    reached = ReachabilityState(
         inside=inside,
         owner=owner,
         wanting=factors[owner],

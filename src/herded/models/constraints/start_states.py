@@ -22,20 +22,20 @@ from herded.models.constraints.constraint_search import (
     search_all,
     whole_domains,
 )
-from herded.models.factor_graph import FactorGraph, as_graph, has_factors
-from herded.models.naming import called
+from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.models.validation import check_states
-from herded.system.compilation.jit import affordable
-from herded.system.last_value_cache import keeps_last
-from herded.system.numerics.counter_rng import draws
+from herded.system.compilation.jit import plain_python_if_short
+from herded.system.last_value_cache import cache_last
+from herded.system.numerics.counter_rng import random_bits_array
 
 if TYPE_CHECKING:
     from herded.models.lattice import Lattice
 
 SEARCHES = 8  # most searches for one start that differs from the earlier ones
 FEW_TRIES = 1000  # dead ends allowed in each of them
-FEW = 64  # draws that are remembered: small runs take less time than they
+CACHED_DRAWS = 64  # draws that are remembered: small runs take less time than they
 SEARCHED = 16  # starts of a herd whose states must be searched for
 
 
@@ -53,7 +53,7 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
         return _possible_pixels(cast("Lattice", model), np.uint64(key))
     if not model.has_hard_zeros:
         return uniform_state(np.uint64(key), model.cardinalities, model.evidence)
-    outcome, x = _search(as_graph(model), model.evidence, key, tries)
+    outcome, x = _search(to_factor_graph(model), model.evidence, key, tries)
     if outcome == GAVE_UP:
         raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
@@ -103,7 +103,7 @@ def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray
         return starts
     loose = model.evidence < 0
     if hard:
-        loose &= np.diff(compile_hard(as_graph(model)).entry_start) == 0
+        loose &= np.diff(compile_hard(to_factor_graph(model)).entry_start) == 0
     extremes = (np.zeros_like(model.cardinalities), model.cardinalities - 1)
     for chain, x in zip(range(1, len(keys)), extremes, strict=False):
         starts[chain] = np.where(loose, x, starts[chain])
@@ -119,7 +119,7 @@ def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
     if not model.has_hard_zeros:
         return _uniform_members(model, members, key)
     few = members if not model.zeros_tie_variables else min(members, SEARCHED)
-    found = np.stack(dispersed_starts(model, draws(key, few).tolist()))
+    found = np.stack(dispersed_starts(model, random_bits_array(key, few).tolist()))
     return found[np.arange(members) % few]
 
 
@@ -129,11 +129,11 @@ def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
     is_narrow = model.cardinalities.max() <= 256
     if model.cardinalities[~known].max(initial=1) <= 2:
         words = -(-members // 64)
-        bits = draws(key, n * words).reshape(n, words).view(np.uint8)
+        bits = random_bits_array(key, n * words).reshape(n, words).view(np.uint8)
         free = (model.cardinalities > 1).astype(np.uint8)
         states = np.unpackbits(bits, axis=1, count=members, bitorder="little").T * free
     else:
-        bits = draws(key, members * n).reshape(members, n)
+        bits = random_bits_array(key, members * n).reshape(members, n)
         states = bits % model.cardinalities.astype(np.uint64)
         states = states.astype(np.uint16 if is_narrow else np.int64)
     states = states if is_narrow else states.astype(np.int64, copy=False)
@@ -148,11 +148,11 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
     for x in starts:
         new[everyone, x] = False
     cases = np.argwhere(new)
-    order = np.argsort(draws(key, len(cases)))
+    order = np.argsort(random_bits_array(key, len(cases)))
     for i, k in cases[order[:SEARCHES]].tolist():
         evidence = model.evidence.copy()
         evidence[i] = k
-        outcome, x = _search(as_graph(model), evidence, key, FEW_TRIES)
+        outcome, x = _search(to_factor_graph(model), evidence, key, FEW_TRIES)
         if outcome == FOUND:
             return x
     return start_state(model, key)
@@ -161,7 +161,7 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
 def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
-        outcome, _ = _search(as_graph(model), model.evidence, np.uint64(0), FEW_TRIES)
+        outcome, _ = _search(to_factor_graph(model), model.evidence, np.uint64(0), FEW_TRIES)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
 
@@ -169,11 +169,11 @@ def check_support(model: Model) -> None:
 def _impossible(model: Model, variable: int) -> InfeasibleError:
     return InfeasibleError(
         "expected a state of positive probability, but no state of variable "
-        f"{called(model, variable)} fits its factors: correct the evidence or the zeros"
+        f"{variable_text(model, variable)} fits its factors: correct the evidence or the zeros"
     )
 
 
-@keeps_last
+@cache_last
 def possible_states(model: Model) -> np.ndarray:
     """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
     width = int(model.cardinalities.max())
@@ -182,11 +182,11 @@ def possible_states(model: Model) -> np.ndarray:
     left[clamped] = np.arange(width) == model.evidence[clamped][:, None]
     if not model.has_hard_zeros:
         return left
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     hard = compile_hard(graph)
     domains = whole_domains(graph, hard, graph.evidence)
     entries = len(graph.log_tables)  # each is looked at some four times
-    if affordable(propagate_all, 4 * entries)(hard, domains) != FOUND:
+    if plain_python_if_short(propagate_all, 4 * entries)(hard, domains) != FOUND:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):
         first = hard.state_start[i]
@@ -204,8 +204,9 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ModelError(
-            f"expected a start that agrees with the evidence, but variable {called(model, i)} is "
-            f"{x[i]} in the start and {model.evidence[i]} in the evidence: correct one of them"
+            "expected a start that agrees with the evidence, but variable "
+            f"{variable_text(model, i)} is {x[i]} in the start and {model.evidence[i]} in the "
+            "evidence: correct one of them"
         )
     is_possible = getattr(model, "is_possible", None)  # of models that may have no log-score
     if is_possible(x) if is_possible else model.log_score(x) > -np.inf:
@@ -215,11 +216,11 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
             "expected a start of positive probability, got one whose log-score is -inf: correct "
             "the start"
         )
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     for factors, variables, strides in graph.by_arity():
         entries = graph.table_start[factors] + (x[variables] * strides).sum(axis=1)
         for scope in variables[np.isneginf(graph.log_tables[entries])]:
-            values = ", ".join(f"{called(model, i)} = {x[i]}" for i in scope)
+            values = ", ".join(f"{variable_text(model, i)} = {x[i]}" for i in scope)
             raise ModelError(
                 f"expected a start of positive probability, but a factor forbids {values}: "
                 "correct the start, or leave it out to have one found"
@@ -227,12 +228,16 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
     return x  # possible, though so improbable that the sum of its logarithms overflows
 
 
-_few_draws = lru_cache(maxsize=1024)(draws)  # nobody writes to them
+_few_draws = lru_cache(maxsize=1024)(random_bits_array)  # nobody writes to them
 
 
 def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     """Every free variable uniform over its states, by the draw that has its number."""
-    bits = _few_draws(key, len(evidence)) if len(evidence) <= FEW else draws(key, len(evidence))
+    bits = (
+        _few_draws(key, len(evidence))
+        if len(evidence) <= CACHED_DRAWS
+        else random_bits_array(key, len(evidence))
+    )
     x = (bits % cardinalities.astype(np.uint64)).astype(np.int64)
     np.copyto(x, evidence, where=evidence >= 0)
     return x
@@ -240,7 +245,7 @@ def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarra
 
 def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:
     """A uniform state of a lattice, over the states that its unaries allow."""
-    bits = draws(key, model.n_variables)
+    bits = random_bits_array(key, model.n_variables)
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
     count = np.bincount(pixel)
     x = state[np.cumsum(count) - count + (bits % count.astype(np.uint64)).astype(np.int64)]

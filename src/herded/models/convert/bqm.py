@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from herded.errors import ModelError
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
-from herded.system.argument_checks import number, number_array
+from herded.system.argument_checks import as_float, as_float_array
 
 VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 
@@ -63,11 +63,11 @@ def without_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
     linear, (rows, columns, quadratic), offset = bqm.to_numpy_vectors(variable_order=labels)
     n, n_pairs = len(labels), len(rows)
     energies = [
-        np.multiply.outer(number_array("the linear biases", linear), values),
+        np.multiply.outer(as_float_array("the linear biases", linear), values),
         np.multiply.outer(
-            number_array("the quadratic biases", quadratic), np.outer(values, values)
+            as_float_array("the quadratic biases", quadratic), np.outer(values, values)
         ),
-        number_array("the offset", offset),
+        as_float_array("the offset", offset),
     ]
 
     def called(f: int) -> str:
@@ -124,7 +124,7 @@ def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
     scale = _checked_beta(beta)
     if scale <= 0:
         raise ModelError(f"expected beta above 0, got {beta}")
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     _check_quadratic(graph)
     n = graph.n_variables
     linear, quadratic, offset = np.zeros(n), [np.empty((0, 3))], 0.0
@@ -168,7 +168,7 @@ def _check_quadratic(graph: FactorGraph) -> None:
 
 
 def _checked_beta(beta: float) -> float:
-    value = number("beta", beta)
+    value = as_float("beta", beta)
     if not np.isfinite(value):
         raise ModelError(f"expected a finite beta, got {value}")
     return value

@@ -6,8 +6,8 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import check_cardinalities, laid_out
-from herded.system.argument_checks import number, number_array, whole_number
+from herded.models.validation import check_cardinalities, flatten_factors
+from herded.system.argument_checks import as_float, as_float_array, as_integer
 
 
 def from_networkx(graph: Any) -> FactorGraph:
@@ -63,7 +63,7 @@ def from_networkx(graph: Any) -> FactorGraph:
         called.append(f"the edge from {a!r} to {b!r}")
     cards = check_cardinalities([len(unary) for unary in unaries])
     return FactorGraph.from_arrays(
-        *laid_out(cards, scopes, tables, called.__getitem__),
+        *flatten_factors(cards, scopes, tables, called.__getitem__),
         names=[str(node) for node in graph.nodes],
         called=called.__getitem__,
     )
@@ -71,10 +71,10 @@ def from_networkx(graph: Any) -> FactorGraph:
 
 def _unary(node: object, data: dict[str, Any]) -> np.ndarray:
     if "log_unary" in data:
-        return number_array(f"log_unary of {node!r}", data["log_unary"]).reshape(-1)
+        return as_float_array(f"log_unary of {node!r}", data["log_unary"]).reshape(-1)
     if "field" in data:
-        return np.array([-1.0, 1.0]) * number(f"the field of {node!r}", data["field"])
-    states = whole_number(f"the states of {node!r}", data.get("states", 2))
+        return np.array([-1.0, 1.0]) * as_float(f"the field of {node!r}", data["field"])
+    states = as_integer(f"the states of {node!r}", data.get("states", 2))
     if states < 1:
         raise ModelError(f"expected 1 or more states of {node!r}, got {states}")
     return np.zeros(states)
@@ -82,7 +82,7 @@ def _unary(node: object, data: dict[str, Any]) -> np.ndarray:
 
 def _table(a: object, b: object, data: dict[str, Any], rows: int, columns: int) -> np.ndarray:
     if "log_pairwise" in data:
-        return number_array(f"log_pairwise from {a!r} to {b!r}", data["log_pairwise"])
+        return as_float_array(f"log_pairwise from {a!r} to {b!r}", data["log_pairwise"])
     if "coupling" not in data:
         raise ModelError(
             f"expected `log_pairwise` or `coupling` on the edge from {a!r} to {b!r}, got neither"
@@ -92,5 +92,5 @@ def _table(a: object, b: object, data: dict[str, Any], rows: int, columns: int) 
             f"expected as many states at {a!r} as at {b!r} for a `coupling`, got {rows} and "
             f"{columns}: give `log_pairwise`"
         )
-    coupling = number(f"the coupling from {a!r} to {b!r}", data["coupling"])
+    coupling = as_float(f"the coupling from {a!r} to {b!r}", data["coupling"])
     return coupling * np.where(np.eye(rows, dtype=bool), 1.0, -1.0)

@@ -4,7 +4,7 @@ from typing import Any
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.system.argument_checks import number_array
+from herded.system.argument_checks import as_float_array
 from herded.system.numerics.exp_log import log_array
 
 
@@ -56,7 +56,7 @@ def from_pgmpy(model: Any) -> FactorGraph:
     factors = []
     for scope, table in tables:
         order = [list(table.variables).index(node) for node in scope]
-        values = number_array(f"the values over {scope}", table.values).transpose(order)
+        values = as_float_array(f"the values over {scope}", table.values).transpose(order)
         if not (values >= 0).all():
             raise ModelError(f"expected values of 0 or more over {scope}, got others")
         factors.append(([index[node] for node in scope], log_array(values)))

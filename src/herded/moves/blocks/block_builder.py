@@ -6,7 +6,7 @@ which variables would be cut; both change with every step.
 
 import numpy as np
 
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.system.compilation.jit import jit
 
 FINE = 2**20  # logarithms of sizes are whole multiples of 1 / FINE
@@ -27,7 +27,7 @@ def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
     head, degree, size = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     ends, following = np.empty(len(near) + 64, np.int64), np.empty(len(near) + 64, np.int64)
     tie, used, around = np.empty(n), 0, np.arange(n)
-    shuffle(around, np.arange(n), key, np.uint64(0))
+    shuffle_visits(around, np.arange(n), key, np.uint64(0))
     for i in range(n):
         gone[i] = not movable[i]
         head[i], degree[i], size[i] = -1, 0, logs[i]

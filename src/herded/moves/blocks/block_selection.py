@@ -24,14 +24,14 @@ SLACK = 64  # what their rounding may add up to
 STREAM = 8  # purpose of the stream that breaks ties
 
 
-class Choice(NamedTuple):
+class BlockChoice(NamedTuple):
     """Blocks, each in its order of elimination."""
 
     blocks: list[np.ndarray]
     entries: float  # of all tables of the block that has most
 
 
-def choose_blocks(graph: FactorGraph, entries: int, count: int) -> Choice:
+def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
     """Blocks whose tables have at most `entries` entries.
 
     As many as `count`, or one where nothing need be cut, or more where variables or hard factors
@@ -44,7 +44,7 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> Choice:
     for _ in range(count):
         block = chooser.next()
         if len(block) == movable.sum():  # all of it: no need of others
-            return Choice([block] if len(block) else [], chooser.most)
+            return BlockChoice([block] if len(block) else [], chooser.most)
         blocks += [block] if len(block) else []
     left = movable.copy()
     for block in blocks:
@@ -61,7 +61,7 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> Choice:
         held[np.concatenate(ties)] = 1
         held[ties[0]] = 2  # these at least are kept together
         blocks.append(chooser.next(held))
-    return Choice(blocks, chooser.most)
+    return BlockChoice(blocks, chooser.most)
 
 
 def order_within(graph: FactorGraph, block: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -14,12 +14,12 @@ import numpy as np
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
 from herded.layouts.blocks.layout import KIND, propose_blocks
-from herded.layouts.proposal import Proposal, Task
-from herded.models.factor_graph import as_graph
-from herded.models.naming import called, index_of
+from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.models.factor_graph import to_factor_graph
+from herded.models.naming import variable_index, variable_text
 from herded.models.protocol import Model
-from herded.moves.blocks.block_selection import Choice, choose_blocks, order_within
-from herded.system.argument_checks import shown, whole_number
+from herded.moves.blocks.block_selection import BlockChoice, choose_blocks, order_within
+from herded.system.argument_checks import as_integer, short_repr
 from herded.system.memory_limits import Size
 
 
@@ -61,13 +61,13 @@ class Blocks:
         for name, least in (("entries", 2), ("count", 1)):
             value = getattr(self, name)
             try:
-                number = whole_number(name, value)
+                number = as_integer(name, value)
             except ValueError:
                 number = 0
             if number < least:
                 raise MethodError(
                     f"expected {name} of Blocks as a whole number of {least} or more, got "
-                    f"{shown(value)}"
+                    f"{short_repr(value)}"
                 )
         if self.blocks is not None:
             object.__setattr__(self, "blocks", _frozen(self.blocks))
@@ -84,20 +84,22 @@ class Blocks:
     ) -> Proposal:
         if kind not in (None, KIND):
             raise MethodError(f"expected no layout= with moves=Blocks(..), got {kind!r}: drop it")
-        task = Task(model, draw, "sequential", max_memory)
+        task = LayoutRequest(model, draw, "sequential", max_memory)
         return propose_blocks(task, *self.choose(model))
 
-    def choose(self, model: Model) -> Choice:
+    def choose(self, model: Model) -> BlockChoice:
         """The blocks for a model, each in its order of elimination."""
-        graph = as_graph(model)
+        graph = to_factor_graph(model)
         if self.blocks is None:
             return choose_blocks(graph, self.entries, self.count)
         movable = (graph.evidence < 0) & (graph.cardinalities > 1)
         left, blocks, most = movable.copy(), [], 0.0
         for b, given in enumerate(self.blocks):
-            inside = np.array([index_of(model, key) for key in given], np.int64)
+            inside = np.array([variable_index(model, key) for key in given], np.int64)
             if len(np.unique(inside)) < len(inside):
-                raise MethodError(f"expected every variable once in block {b}, got {shown(given)}")
+                raise MethodError(
+                    f"expected every variable once in block {b}, got {short_repr(given)}"
+                )
             inside = inside[movable[inside]]
             if not len(inside):
                 continue
@@ -112,13 +114,13 @@ class Blocks:
             blocks.append(order)
             most = max(most, entries)
         if left.any():
-            first = called(model, int(np.flatnonzero(left)[0]))
+            first = variable_text(model, int(np.flatnonzero(left)[0]))
             raise MethodError(
                 f"expected every variable that is not known in a block, but {first} is in none"
                 f"{f', nor are {left.sum() - 1} others' if left.sum() > 1 else ''}: add them, in "
                 "blocks of their own if need be"
             )
-        return Choice(blocks, most)
+        return BlockChoice(blocks, most)
 
 
 def _frozen(blocks: Any) -> tuple[tuple[Hashable, ...], ...]:
@@ -127,7 +129,7 @@ def _frozen(blocks: Any) -> tuple[tuple[Hashable, ...], ...]:
 
     def listed(value: Any) -> list[Any]:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            raise MethodError(f"{rule}, got {shown(value)}")
+            raise MethodError(f"{rule}, got {short_repr(value)}")
         return value.tolist() if isinstance(value, np.ndarray) else list(value)
 
     found = tuple(tuple(_plain(key) for key in listed(block)) for block in listed(blocks))

@@ -13,9 +13,9 @@ import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, sigmoid_table
 from herded.moves.tempering.replica_exchange import accepts, swap_variable
-from herded.system.aligned_arrays import lock
+from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _1 = np.uint64(1)
 
@@ -34,7 +34,9 @@ def compile_links(c: Couplings) -> LinkArrays:
     """Lay the couplings out."""
     start = np.searchsorted(c.first, np.arange(len(c.alone) + 1)).astype(np.uint64)
     alone, coupling = c.alone.astype(np.float64), c.coupling.astype(np.float64)
-    return lock(LinkArrays(alone, start, c.second.astype(np.uint32), coupling, sigmoid_table()))
+    return make_read_only(
+        LinkArrays(alone, start, c.second.astype(np.uint32), coupling, sigmoid_table())
+    )
 
 
 @jit
@@ -53,21 +55,21 @@ def exchange_fields(q, m, key, sweep, is_open, queue):
         for i in range(n):
             if not is_open[i]:
                 continue
-            begin, size = size, flood(q, i, is_open, queue, size)
+            begin, size = size, flood_fill(q, i, is_open, queue, size)
             change = worth(q, x, rungs, hot, queue, begin, size)
             difference += change
             total += change
             if not m.is_whole:
-                if accepts(m, r, size, gap * difference, draw(key, clock + np.uint64(i))):
+                if accepts(m, r, size, gap * difference, random_bits(key, clock + np.uint64(i))):
                     swap_all(m, r, queue, size)
                 size, difference = 0, 0.0
         m.apart[r] -= gap * total * n
-        if size and accepts(m, r, size, gap * difference, draw(key, clock)):
+        if size and accepts(m, r, size, gap * difference, random_bits(key, clock)):
             swap_all(m, r, queue, size)
 
 
 @jit
-def flood(q, first, is_open, queue, size):
+def flood_fill(q, first, is_open, queue, size):
     """Add the open variables that are linked with `first`, which are no longer open then.
 
     Gives the new size of the queue, which has room for one more than there are variables.

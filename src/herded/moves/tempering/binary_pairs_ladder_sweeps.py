@@ -15,15 +15,15 @@ import numpy as np
 
 from herded.draws.random import draw_scalar
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
 from herded.moves.tempering.binary_pairs_exchange import exchange_fields
-from herded.moves.tempering.ladder_sweeps import finish
-from herded.moves.tempering.learned_block_moves import keep_state, leap, lists_of
+from herded.moves.tempering.ladder_sweeps import record_sweep
+from herded.moves.tempering.learned_block_moves import block_lists, keep_state, propose_block_flips
 from herded.moves.tempering.replica_exchange import respace_in_time
 from herded.moves.tempering.tabulated_ladder_sweeps import fill_table, new_table, sweep_contexts
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 _1, _31 = np.uint64(1), np.uint64(31)
 
@@ -33,7 +33,7 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
     """Sweep all rungs len(block) times; between sweeps leap and exchange."""
     n, order = len(q.alone), scan.order.copy()
     is_open, is_in, queue = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.empty(n + 1, np.uint32)
-    leaps, variables = lists_of(kept if m.is_frozen[0] else kept[:0])
+    leaps, variables = block_lists(kept if m.is_frozen[0] else kept[:0])
     table = new_table(q, len(m.betas))
     period = 2 if len(table) else 1
     if len(table):
@@ -41,7 +41,7 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
     for s in range(len(block)):
         sweep = run.sweep + s
         if scan.policy[0] == RANDOM:
-            shuffle(order, scan.order, run.phase_key, np.uint64(sweep * n))
+            shuffle_visits(order, scan.order, run.phase_key, np.uint64(sweep * n))
         if len(table):
             sweep_contexts(q, table, order, key, np.uint64(sweep * n), m, tally)
         else:
@@ -49,8 +49,8 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
         if not m.is_frozen[0]:
             keep_state(kept, m.x, len(m.betas), sweep + 1)
         elif sweep % period == 0:
-            leap(q, m, leaps, variables, leap_key, sweep // period, is_in)
-        finish(m, ones, width, block, s)
+            propose_block_flips(q, m, leaps, variables, leap_key, sweep // period, is_in)
+        record_sweep(m, ones, width, block, s)
         if sweep % period == period - 1:
             exchange_fields(q, m, run.key, sweep // period, is_open, queue)
         if respace_in_time(m, sweep) and len(table):
@@ -69,7 +69,7 @@ def sweep_fields(q, order, key, clock, m, tally):
         i = np.uint64(order[o])
         at, name = i * rungs, (clock + i) * pairs
         for pair in range(pairs):
-            both = draw(key, name + pair)
+            both = random_bits(key, name + pair)
             bits[_1 * pair] = both
             bits[pairs + pair] = both << _31
         for r in range(rungs):

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
+from herded.draws.protocol import Draw, SweepParameters
 from herded.errors import MethodError
-from herded.layouts.callback.consistency_checks import function_warnings, pieces
+from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.kernel_calls import (
-    Caller,
-    keep,
+    KernelCaller,
+    build_statistics,
+    callback_visit_order,
     neighbour_arrays,
-    order_of,
 )
 from herded.layouts.proposal import Proposal
-from herded.layouts.state import NOTHING, State
+from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import Scan, ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.constraints.start_states import member_starts
@@ -64,9 +64,9 @@ class FunctionLadder(LadderLayout):
             "is_frozen": np.zeros(1, np.int64),
             "lane_at": np.arange(self.rungs),
             "scores": scores,
-            **keep(self.model, states),
+            **build_statistics(self.model, states),
         }
-        sums = np.zeros(size, np.int64) if tally else NOTHING
+        sums = np.zeros(size, np.int64) if tally else EMPTY_INTEGERS
         state = State(states.reshape(-1), own, sums, 0, chain, total)
         self.note_states(state)
         return state
@@ -88,10 +88,10 @@ class FunctionLadder(LadderLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        x, call = state.x.reshape(self.rungs, -1), Caller(self.model, function_ladder)
+        x, call = state.x.reshape(self.rungs, -1), KernelCaller(self.model, function_ladder)
         swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
         keys = np.array([step.key for step in self.steps(draw, state)])
-        for first, last in pieces(self.model, x, state, len(block)):
+        for first, last in ranges_between_checks(self.model, x, state, len(block)):
             call(
                 x,
                 state,
@@ -101,7 +101,7 @@ class FunctionLadder(LadderLayout):
                 keys,
                 self.model.cardinalities,
                 self.scan,
-                Step(state.sweep, swaps, scans, False, 0, 0),
+                SweepParameters(state.sweep, swaps, scans, False, 0, 0),
                 np.zeros(0 if self.scalar else self.width, np.int32),
                 state.tally,
                 state.ones,
@@ -129,14 +129,16 @@ def propose_ladder(
         )
     rungs, n, width = method.rungs, model.n_variables, int(model.cardinalities.max())
     chain = rungs * (48.0 * n + 8.0 * width + 2 * model.calls.bytes_of_member)
-    order = order_of(model, "sequential" if scan == "auto" else scan, neighbour_arrays(model))
+    order = callback_visit_order(
+        model, "sequential" if scan == "auto" else scan, neighbour_arrays(model)
+    )
     return Proposal(
         kind=FunctionLadder.kind,
         memory=chain,
         chain_memory=chain,
         grows=False,
         least_block=1,
-        check=lambda: memory_limits.check(chain, max_memory, "the replicas of a ladder"),
+        check=lambda: memory_limits.check_memory(chain, max_memory, "the replicas of a ladder"),
         make=lambda: FunctionLadder(
             model=model,
             memory=chain,

@@ -10,11 +10,11 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.callback.sweeps import is_wrong
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
 from herded.moves.tempering.replica_exchange import accepts, respace_in_time
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 
 @jit
@@ -28,14 +28,16 @@ def function_ladder(
         sweep = run.sweep + s
         if scan.policy[0] == RANDOM:
             clock = np.uint64(sweep) * np.uint64(len(cards))
-            shuffle(order, variables, run.phase_key, clock + np.uint64(variables[0]))
+            shuffle_visits(order, variables, run.phase_key, clock + np.uint64(variables[0]))
         for o in range(len(order)):
             i = order[o]
             visit(i, place)
             if is_wrong(logits, cards[i], i, alarm):
                 return
             when = i, sweep, cards[i], len(cards)
-            has_changed = step(m.betas, lane_at, scores, logits, keys, p, x, old, tally, when)
+            has_changed = draw_on_all_rungs(
+                m.betas, lane_at, scores, logits, keys, p, x, old, tally, when
+            )
             if keeps and has_changed:
                 follow(i, place)
         end_sweep(m, lane_at, scores, x, ones, block, s)
@@ -43,14 +45,14 @@ def function_ladder(
 
 
 @jit
-def step(betas, lane_at, scores, logits, keys, p, x, old, tally, when):
+def draw_on_all_rungs(betas, lane_at, scores, logits, keys, p, x, old, tally, when):
     """New states of a variable on all rungs; whether some replica has changed."""
     i, sweep, states, n = when
     clock, has_changed = np.uint64(sweep) * np.uint64(n) + np.uint64(i), False
     widest, rungs = logits.shape[1], len(betas)
     spoiled = np.empty(widest)
     for r in range(rungs):
-        lane, bits = lane_at[r], draw(keys[r], clock)
+        lane, bits = lane_at[r], random_bits(keys[r], clock)
         if len(p) == 0:
             q = fixed_scalar(logits[lane, 0], logits[lane, 1], betas[r])
             new = np.int64(draw_scalar(bits, q))
@@ -97,7 +99,7 @@ def exchange_lanes(m, lane_at, scores, key, sweep):
         m.tried[r] += n
         gain = (m.betas[r + 1] - m.betas[r]) * (scores[hot] - scores[cold])
         m.apart[r] -= gain * n
-        bits = draw(key, np.uint64((sweep * rungs + r) * n))
+        bits = random_bits(key, np.uint64((sweep * rungs + r) * n))
         if accepts(m, r, n, gain, bits):
             lane_at[r], lane_at[r + 1] = cold, hot
             if r == 0:

@@ -15,21 +15,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Draw, Step
+from herded.draws.protocol import Draw, SweepParameters
 from herded.errors import MethodError
-from herded.layouts.base import SweptLayout
+from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.state import NOTHING, State
-from herded.layouts.visit_order import JACOBI, ScanArrays, components
+from herded.layouts.state import EMPTY_INTEGERS, State
+from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.models.constraints.start_states import member_starts, possible_states
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.moves.tempering.binary_pairs_exchange import LinkArrays
 from herded.moves.tempering.binary_pairs_ladder_sweeps import field_ladder
-from herded.moves.tempering.ladder_sweeps import finish, scalar_ladder, vector_ladder
-from herded.moves.tempering.learned_block_moves import ROOM, learn
-from herded.moves.tempering.replica_exchange import ComponentArrays, LadderArrays, exchange
-from herded.system.last_value_cache import keeps_last
+from herded.moves.tempering.ladder_sweeps import record_sweep, scalar_ladder, vector_ladder
+from herded.moves.tempering.learned_block_moves import MAX_BLOCKS, learn_blocks
+from herded.moves.tempering.replica_exchange import ComponentArrays, LadderArrays, exchange_replicas
+from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array, log_array
 
@@ -109,15 +109,15 @@ class LadderLayout(HerdLayout):
             "came": np.zeros(n, np.int64),
             "is_frozen": np.zeros(1, np.int64),
         }
-        sums = np.zeros(size, np.int64) if tally else NOTHING
+        sums = np.zeros(size, np.int64) if tally else EMPTY_INTEGERS
         state = State(self.pack(states), own, sums, 0, chain, total)
         self.note_states(state)
         return state
 
     def melted(self) -> FactorGraph:
         """The model of all rungs but the coldest."""
-        graph = as_graph(self.model)
-        return melted(graph) if self.melts else graph
+        graph = to_factor_graph(self.model)
+        return soften_hard_zeros(graph) if self.melts else graph
 
     def end_burn_in(self, state: State) -> None:
         """Temperatures stay as they are, and counts begin."""
@@ -169,7 +169,7 @@ class LadderLayout(HerdLayout):
             bridges=self.bridges,
         )
 
-    def steps(self, draw: Draw, state: State) -> list[Step]:
+    def steps(self, draw: Draw, state: State) -> list[SweepParameters]:
         """What each rung's kernel is told: streams of its own, as if it were a chain."""
         first = state.chain * self.rungs
         return [draw.step(state.sweep, first + r) for r in range(self.rungs)]
@@ -188,7 +188,7 @@ class SiteLadder(LadderLayout):
     scan: ScanArrays
 
     def components(self) -> np.ndarray | None:
-        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = connected_components(self.factors, self.model.evidence < 0)
         return found
 
     def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
@@ -197,7 +197,7 @@ class SiteLadder(LadderLayout):
         kernel: Callable[..., None] = scalar_ladder if self.scalar else vector_ladder
         kernel(
             self.factors, self.hard, self.components_of, self.scan,
-            Step(state.sweep, swaps, scans, False, 0, 0), keys,
+            SweepParameters(state.sweep, swaps, scans, False, 0, 0), keys,
             self.arrays_of(state), state.tally, state.ones, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
@@ -214,16 +214,16 @@ class FieldLadder(LadderLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own["leaps"] = np.zeros(ROOM * self.n_stored, np.uint8)  # states in the burn-in
+        state.own["leaps"] = np.zeros(MAX_BLOCKS * self.n_stored, np.uint8)  # states in the burn-in
         return state
 
     def end_burn_in(self, state: State) -> None:
         if not state.own["is_frozen"][0]:
-            learn(self.links, state.own["leaps"], state.sweep)
+            learn_blocks(self.links, state.own["leaps"], state.sweep)
         super().end_burn_in(state)
 
     def components(self) -> np.ndarray | None:
-        found: np.ndarray | None = components(self.factors, self.model.evidence < 0)
+        found: np.ndarray | None = connected_components(self.factors, self.model.evidence < 0)
         return found
 
     def tables(self) -> tuple[np.ndarray, ...]:
@@ -235,7 +235,8 @@ class FieldLadder(LadderLayout):
             stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS, LEAPS)
         )
         field_ladder(
-            self.links, self.scan, Step(state.sweep, swaps, scans, False, 0, 0), key, leaps,
+            self.links, self.scan, SweepParameters(state.sweep, swaps, scans, False, 0, 0), key,
+            leaps,
             self.arrays_of(state), state.own["leaps"], state.tally, state.ones, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
@@ -245,8 +246,8 @@ class FieldLadder(LadderLayout):
 class MoveLadder(LadderLayout):
     """Any moves and draws whose layout can be cooled: every rung is swept by it, in turn."""
 
-    coldest: SweptLayout
-    others: SweptLayout  # the same layout, but where zeros are melted
+    coldest: SweepableLayout
+    others: SweepableLayout  # the same layout, but where zeros are melted
 
     def components(self) -> np.ndarray | None:
         return self.coldest.components()
@@ -266,14 +267,14 @@ class MoveLadder(LadderLayout):
                 step = draw.step(state.sweep, state.chain * rungs + r)
                 layouts[r].sweep(rung, row, step, m.betas[r : r + 1].copy(), pool)
                 places[r][...] = layouts[r].values(rung).T
-            finish(m, state.ones, self.width, block, s)
-            exchange(self.components_of, m, key, state.sweep)
+            record_sweep(m, state.ones, self.width, block, s)
+            exchange_replicas(self.components_of, m, key, state.sweep)
             state.sweep += 1
         if len(state.tally):
             state.tally += self._unstored(states[-1].tally)
 
     def _rung(
-        self, layout: SweptLayout, draw: Draw, place: np.ndarray, state: State, r: int
+        self, layout: SweepableLayout, draw: Draw, place: np.ndarray, state: State, r: int
     ) -> State:
         """A chain of the layout of rung r; that of the coldest sums conditionals, if asked for."""
         first = place.T.astype(np.int64)
@@ -290,13 +291,13 @@ class MoveLadder(LadderLayout):
         return np.ascontiguousarray(sums.T).reshape(-1)
 
 
-def _stored(layout: SweptLayout, states: np.ndarray) -> np.ndarray:
+def _stored(layout: SweepableLayout, states: np.ndarray) -> np.ndarray:
     """States (members, N) as a layout keeps them."""
     return layout.pack(states) if isinstance(layout, HerdLayout) else layout.store(states[0])
 
 
-@keeps_last
-def melted(graph: FactorGraph) -> FactorGraph:
+@cache_last
+def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
     """The same model with penalties instead of zeros.
 
     A zero lies PENALTY below what its factor gives to some possible state at best, and nothing lies

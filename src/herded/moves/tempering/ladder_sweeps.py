@@ -10,12 +10,12 @@ import numpy as np
 
 from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.random import draw_scalar, draw_vector
-from herded.layouts.chain_arrays import shuffle
+from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.general.site_herd_sweeps import sum_all, sum_pair
 from herded.layouts.visit_order import RANDOM
-from herded.moves.tempering.replica_exchange import exchange
+from herded.moves.tempering.replica_exchange import exchange_replicas
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 
 @jit
@@ -30,7 +30,7 @@ def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
         sweep = run.sweep + s
         clock = np.uint64(sweep) * n
         if scan.policy[0] == RANDOM:
-            shuffle(order, scan.order, run.phase_key, clock)
+            shuffle_visits(order, scan.order, run.phase_key, clock)
         for o in range(len(order)):
             i = np.uint64(order[o])
             sum_pair(f, i, x, rungs, row, zero, one)
@@ -40,11 +40,11 @@ def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
             p = np.uint32(0)
             for r in range(rungs):
                 p = fixed_scalar(zero[r], one[r], betas[r])
-                x[i * rungs + r] = draw_scalar(draw(keys[r], clock + i), p)
+                x[i * rungs + r] = draw_scalar(random_bits(keys[r], clock + i), p)
             if len(tally):
                 tally[i] += p
-        finish(m, ones, width, block, s)
-        exchange(g, m, run.key, sweep)
+        record_sweep(m, ones, width, block, s)
+        exchange_replicas(g, m, run.key, sweep)
 
 
 @jit
@@ -59,7 +59,7 @@ def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
         sweep = run.sweep + s
         clock = np.uint64(sweep) * n
         if scan.policy[0] == RANDOM:
-            shuffle(order, scan.order, run.phase_key, clock)
+            shuffle_visits(order, scan.order, run.phase_key, clock)
         for o in range(len(order)):
             i = np.uint64(order[o])
             states = cardinalities[i]
@@ -72,12 +72,12 @@ def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
                 for c in range(states):
                     one[c] = logits[np.int64(r) * states + c]
                 fixed_vector(one, betas[r], states, p, 0, VECTOR_ONE)
-                x[i * rungs + r] = draw_vector(draw(keys[r], clock + i), p, 0, states)
+                x[i * rungs + r] = draw_vector(random_bits(keys[r], clock + i), p, 0, states)
             if len(tally):
                 for c in range(states):
                     tally[np.int64(i) * widest + c] += p[c]
-        finish(m, ones, width, block, s)
-        exchange(g, m, run.key, sweep)
+        record_sweep(m, ones, width, block, s)
+        exchange_replicas(g, m, run.key, sweep)
 
 
 @jit
@@ -95,7 +95,7 @@ def sum_lane(f, i, x, lanes, lane, states, logits):
 
 
 @jit
-def finish(m, ones, width, block, s):
+def record_sweep(m, ones, width, block, s):
     """Count the states of the coldest rung after sweep s of a block, and write all of them down."""
     x, members = m.x, m.members
     lanes = len(m.betas) * members

@@ -19,12 +19,12 @@ from itertools import pairwise
 import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE
-from herded.moves.tempering.binary_pairs_exchange import LinkArrays, flood
+from herded.moves.tempering.binary_pairs_exchange import LinkArrays, flood_fill
 from herded.moves.tempering.replica_exchange import chance
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, draws
+from herded.system.numerics.counter_rng import random_bits, random_bits_array
 
-ROOM = 64  # states that are kept in the burn-in, and sets after it
+MAX_BLOCKS = 64  # states that are kept in the burn-in, and sets after it
 _0, _1, _11, _UNIT = np.uint64(0), np.uint64(1), np.uint64(11), 2.0**-53
 
 
@@ -32,7 +32,7 @@ _0, _1, _11, _UNIT = np.uint64(0), np.uint64(1), np.uint64(11), 2.0**-53
 def stride(done):
     """Sweeps between the states that are kept, after `done` sweeps."""
     every = 1
-    while done > every * ROOM:
+    while done > every * MAX_BLOCKS:
         every *= 2
     return every
 
@@ -43,10 +43,10 @@ def keep_state(kept, x, rungs, done):
 
     Where room ends, every other of the states stays.
     """
-    n = len(kept) // ROOM
+    n = len(kept) // MAX_BLOCKS
     every = stride(done)
     if every > stride(done - 1):
-        for row in range(ROOM // 2):
+        for row in range(MAX_BLOCKS // 2):
             for i in range(n):
                 kept[row * n + i] = kept[(2 * row + 1) * n + i]
     if done % every == 0:
@@ -54,12 +54,12 @@ def keep_state(kept, x, rungs, done):
             kept[(done // every - 1) * n + i] = x[(i + 1) * rungs - 1]
 
 
-def learn(q: LinkArrays, kept: np.ndarray, done: int) -> None:
+def learn_blocks(q: LinkArrays, kept: np.ndarray, done: int) -> None:
     """Put the sets that become leaps, as rows of marks, in the place of the states."""
     n = len(q.alone)
-    states = kept.reshape(ROOM, n)
+    states = kept.reshape(MAX_BLOCKS, n)
     sets: dict[int, tuple[int, np.ndarray]] = {}  # by name: how often it was met, and its variables
-    names = draws(np.uint64(0), n)
+    names = random_bits_array(np.uint64(0), n)
     queue, ends = np.empty(n + 1, np.uint32), np.empty(n, np.int64)
     count = done // stride(done)
     for state in states[:count]:
@@ -72,7 +72,7 @@ def learn(q: LinkArrays, kept: np.ndarray, done: int) -> None:
             if len(found) > 1:
                 name = int(np.add.reduce(names[found]))  # whatever order they were found in
                 sets[name] = sets.get(name, (0, found))[0] + 1, found
-    often = sorted(sets.values(), key=lambda one: -one[0])[:ROOM]
+    often = sorted(sets.values(), key=lambda one: -one[0])[:MAX_BLOCKS]
     states[:] = 0
     for row, (_, found) in zip(states, often, strict=False):
         row[found] = 1
@@ -99,21 +99,21 @@ def split(q, is_open, queue, ends):
     size, sets = 0, 0
     for i in range(len(is_open)):
         if is_open[i]:
-            size = flood(q, i, is_open, queue, size)
+            size = flood_fill(q, i, is_open, queue, size)
             ends[sets] = size
             sets += 1
     return sets
 
 
 @jit
-def lists_of(kept):
+def block_lists(kept):
     """Where the variables of each set start, and the variables."""
-    n, size = len(kept) // ROOM, 0
+    n, size = len(kept) // MAX_BLOCKS, 0
     for k in range(len(kept)):
         size += 1 if kept[k] else 0
-    start, variables = np.zeros(ROOM + 1, np.int64), np.empty(size, np.uint64)
+    start, variables = np.zeros(MAX_BLOCKS + 1, np.int64), np.empty(size, np.uint64)
     size = 0
-    for row in range(ROOM):
+    for row in range(MAX_BLOCKS):
         for i in range(n):
             if kept[row * n + i]:
                 variables[size] = i
@@ -123,10 +123,10 @@ def lists_of(kept):
 
 
 @jit
-def leap(q, m, start, variables, key, sweep, is_in):
+def propose_block_flips(q, m, start, variables, key, sweep, is_in):
     """Try sets in turn, as many as make up one change of every variable, on the colder half."""
     rungs, sets = len(m.betas), 0
-    while sets < ROOM and start[sets + 1] > start[sets]:
+    while sets < MAX_BLOCKS and start[sets + 1] > start[sets]:
         sets += 1
     if sets == 0:
         return
@@ -136,7 +136,7 @@ def leap(q, m, start, variables, key, sweep, is_in):
         for at in range(start[row], start[row + 1]):
             is_in[variables[at]] = 1
         for r in range(rungs // 2, rungs):
-            bits = draw(key, np.uint64((sweep * rungs + r) * ROOM + k))
+            bits = random_bits(key, np.uint64((sweep * rungs + r) * MAX_BLOCKS + k))
             gain = change_of(q, m.x, np.uint64(rungs), np.uint64(r), start, variables, row, is_in)
             if np.float64(bits >> _11) * _UNIT < chance(m.betas[r] / FIELD_ONE * gain):
                 for at in range(start[row], start[row + 1]):

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
 LEAST_REJECTION = 1e-3  # of a gap between rungs, however seldom it rejects: gaps stay gaps
@@ -69,9 +69,9 @@ def compile_components(graph: FactorGraph, log_tables: np.ndarray, melts: bool) 
     owner = np.repeat(np.arange(graph.n_factors), arity)
     by_variable = np.argsort(graph.factor_variables, kind="stable")
     degree = np.bincount(graph.factor_variables, minlength=graph.n_variables)
-    return lock(
+    return make_read_only(
         ComponentArrays(
-            entry_start=starts(degree),
+            entry_start=start_offsets(degree),
             factor=owner[by_variable],
             factor_start=graph.factor_start,
             variable=graph.factor_variables,
@@ -84,7 +84,7 @@ def compile_components(graph: FactorGraph, log_tables: np.ndarray, melts: bool) 
 
 
 @jit
-def exchange(g, m, key, sweep):
+def exchange_replicas(g, m, key, sweep):
     """The exchanges after sweep number `sweep`: even pairs of rungs, odd ones after the next.
 
     Then new temperatures, where it is time for them.
@@ -115,19 +115,19 @@ def exchange_pair(g, m, r, hot, key, clock, mark, met, stack):
         if mark[i] != _DIFFERS:
             continue
         hardens = r + 2 == len(m.betas) and len(g.hard_tables) > 0
-        size, change = gather(g, x, lanes, hot, cold, i, hardens, mark, met, stack, size)
+        size, change = collect_component(g, x, lanes, hot, cold, i, hardens, mark, met, stack, size)
         difference += change
         total += change
         if not m.is_whole:
-            decide(m, r, hot, gap, difference, draw(key, clock + np.uint64(i)), stack, size)
+            decide(m, r, hot, gap, difference, random_bits(key, clock + np.uint64(i)), stack, size)
             size, difference = 0, 0.0
     if size:
-        decide(m, r, hot, gap, difference, draw(key, clock), stack, size)
+        decide(m, r, hot, gap, difference, random_bits(key, clock), stack, size)
     m.apart[r] -= gap * total * n if total > -np.inf else 0.0
 
 
 @jit
-def gather(g, x, lanes, hot, cold, first, hardens, mark, met, stack, size):
+def collect_component(g, x, lanes, hot, cold, first, hardens, mark, met, stack, size):
     """Add the component of variable `first` to the stack.
 
     Gives the stack's new size, and how much more the component's factors are worth as the hot

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw
+from herded.system.numerics.counter_rng import random_bits
 
 MOST_NEIGHBOURS = 6
 MOST_ENTRIES = 2**20  # of tables of four bytes: more would not stay in a core's own cache
@@ -55,7 +55,7 @@ def sweep_contexts(q, table, order, key, clock, m, tally):
         i = np.uint64(order[o])
         name, first = (clock + i) * pairs, q.link_start[i]
         for pair in range(pairs):
-            both = draw(key, name + pair)
+            both = random_bits(key, name + pair)
             bits[_1 * pair] = both >> _33
             bits[pairs + pair] = (both << _31) >> _33
         p = np.uint64(0)

@@ -16,9 +16,9 @@ import numpy as np
 from herded.ner.crf.chain_kernels import forward_backward
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.features import compile_templates, feature_rows
-from herded.run.training_helpers import shuffled
+from herded.run.training_helpers import random_permutation
 from herded.system.compilation.jit import jit
-from herded.system.numerics.counter_rng import draw, stream_key
+from herded.system.numerics.counter_rng import random_bits, stream_key
 
 START = 1.0  # of the sums of squared gradients: larger would slow down the first steps
 PIECE = 4096  # sentences between two calls of `watch`
@@ -60,7 +60,7 @@ class Learner:
         if it returns True.
         """
         n = len(self.batch.starts) - 1
-        order = shuffled(n, self.seed, self.done, 1)
+        order = random_permutation(n, self.seed, self.done, 1)
         loss = 0.0
         for first in range(0, n, PIECE):
             loss += train_sentences(
@@ -121,7 +121,7 @@ def train_sentences(
         feature_rows(types[a:b], atoms, places[a:b], salts, table, bits, rows)
         for i in range(n):
             for f in range(n_features):
-                used[i, f] = draw(key, np.uint64((a + i) * n_features + f)) >= chance
+                used[i, f] = random_bits(key, np.uint64((a + i) * n_features + f)) >= chance
                 if used[i, f]:
                     for k in range(width):
                         scores[i, k] += learned[rows[i, f], k]

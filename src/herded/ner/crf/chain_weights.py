@@ -12,14 +12,14 @@ from herded.errors import CorpusError
 from herded.ner.crf.chain_kernels import score_sentences, sentence_marginals, viterbi
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.features import compile_templates
-from herded.ner.text.labels import OUTSIDE, split
+from herded.ner.text.labels import OUTSIDE, split_label
 from herded.ner.text.lexicon import Lexicon
 
 LARGEST = 127  # of a quantised weight
 
 
 @dataclass(frozen=True)
-class Chain:
+class ChainWeights:
     """Weights of hashed features, and transitions; the last row of those starts a sentence."""
 
     labels: tuple[str, ...]
@@ -31,7 +31,7 @@ class Chain:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of names, without the labels' "B-" and "I-"."""
-        kinds = (split(label)[1] for label in self.labels if label != OUTSIDE)
+        kinds = (split_label(label)[1] for label in self.labels if label != OUTSIDE)
         return tuple(dict.fromkeys(kinds))
 
     def scores(self, batch: Batch) -> np.ndarray:
@@ -54,11 +54,11 @@ class Chain:
         sentence_marginals(scores, self.transitions, starts, marginals)
         return marginals
 
-    def copy(self) -> "Chain":
+    def copy(self) -> "ChainWeights":
         """A chain that shares no weights with this one."""
         return replace(self, weights=self.weights.copy(), transitions=self.transitions.copy())
 
-    def quantised(self, least: int = 1) -> "Chain":
+    def quantised(self, least: int = 1) -> "ChainWeights":
         """The same with weights of 8 bits, and without rows that have none of size `least`.
 
         Only differences between labels matter, so the first label's weights become 0.
@@ -75,10 +75,10 @@ def label_set(
     sentences: Iterable[Sequence[str]], scheme: str, more: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """The labels for the kinds that occur and for `more`, "O" first; in BIO each kind has both."""
-    kinds = {split(label)[1] for labels in sentences for label in labels}
+    kinds = {split_label(label)[1] for labels in sentences for label in labels}
     kinds = {*kinds, *more} - {"", OUTSIDE}
     for kind in kinds:
-        if split(kind)[0]:
+        if split_label(kind)[0]:
             raise CorpusError(
                 f'expected kinds of names that do not begin with "{kind[:2]}", got "{kind}": it '
                 "would be read as a mark of where a name begins or ends"
@@ -93,7 +93,7 @@ def first_transitions(labels: Sequence[str]) -> np.ndarray:
     transitions = np.zeros((len(labels) + 1, len(labels)))
     for before, first in enumerate([*labels, OUTSIDE]):
         for after, second in enumerate(labels):
-            prefix, kind = split(second)
-            if prefix == "I" and split(first)[1] != kind:
+            prefix, kind = split_label(second)
+            if prefix == "I" and split_label(first)[1] != kind:
                 transitions[before, after] = -np.inf
     return transitions

@@ -15,17 +15,17 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph
-from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.iterated_viterbi import viterbi_rounds
-from herded.ner.crf.skip_chain import Ties, graph
+from herded.ner.crf.skip_chain import TieWeights, build_document_model
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import Marginals
 
 
-def cold(sweep: int, total: int) -> float:
+def zero_temperature(sweep: int, total: int) -> float:
     """Temperature 0: each word takes its best label, which is iterated conditional modes."""
     return 0.0
 
@@ -42,7 +42,7 @@ SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
     "annealed-herded": lambda seed, linked: HerdedGibbs(
         "lazy", phases="half", seed=seed, schedule="linear"
     ),
-    "icm": lambda seed, linked: Gibbs(seed=seed, schedule=cold),
+    "icm": lambda seed, linked: Gibbs(seed=seed, schedule=zero_temperature),
 }
 RANDOM = ("gibbs", "annealed")
 DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
@@ -66,14 +66,14 @@ def check_decoder(name: str) -> None:
         raise MethodError(f"expected a decoder of {', '.join(DECODERS)}, got {name!r}")
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def decode(
-    chain: Chain,
+    chain: ChainWeights,
     batch: Batch,
     scores: np.ndarray,
     *,
     decoder: str = "viterbi",
-    ties: Ties | None = None,
+    ties: TieWeights | None = None,
     sweeps: int = 400,
     seed: int = 0,
     start: ArrayLike | None = None,
@@ -95,7 +95,7 @@ def decode(
     if decoder == "max-marginals" and ties is None:
         likely: np.ndarray = chain.marginals(scores, batch.starts).argmax(axis=1)
         return likely
-    model = graph(chain, batch, scores, ties)
+    model = build_document_model(chain, batch, scores, ties)
     first = chain.best(scores, batch.starts) if start is None else start
     if decoder == "max-marginals":
         method = _herded(seed, True)
@@ -105,7 +105,7 @@ def decode(
     return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-@interrupted_together()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def best_sample(
     model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
 ) -> np.ndarray:

@@ -9,15 +9,17 @@ higher.
 import numpy as np
 
 from herded.ner.crf.chain_kernels import viterbi
-from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
-from herded.ner.crf.skip_chain import Ties
+from herded.ner.crf.skip_chain import TieWeights
 from herded.system.compilation.jit import jit
 
 MOST_ROUNDS = 100
 
 
-def viterbi_rounds(chain: Chain, batch: Batch, scores: np.ndarray, ties: Ties) -> np.ndarray:
+def viterbi_rounds(
+    chain: ChainWeights, batch: Batch, scores: np.ndarray, ties: TieWeights
+) -> np.ndarray:
     """(N,) labels, from the chain's own best onwards."""
     labels = chain.best(scores, batch.starts)
     (first, second), strengths = (links := ties.links(batch)).edges.T, links.strengths

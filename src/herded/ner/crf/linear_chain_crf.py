@@ -10,7 +10,7 @@ import numpy as np
 from herded.errors import CorpusError, Interrupted, MethodError
 from herded.methods.options import check_seed
 from herded.ner.crf.adagrad_training import Learner
-from herded.ner.crf.chain_weights import Chain, first_transitions, label_set
+from herded.ner.crf.chain_weights import ChainWeights, first_transitions, label_set
 from herded.ner.crf.encoded_batch import Batch, encode
 from herded.ner.crf.serialization import load_chain, save_chain
 from herded.ner.entity_scoring import score
@@ -25,8 +25,8 @@ from herded.ner.text.sentence_inputs import (
     sentences_of,
 )
 from herded.ner.text.word_atoms import Vocabulary
-from herded.run.training_helpers import Patience, diverged, watched
-from herded.system.argument_checks import is_between, is_whole
+from herded.run.training_helpers import EarlyStopping, divergence_error, progress_and_interrupt
+from herded.system.argument_checks import is_number_between, is_whole_number
 
 Pair = tuple[Texts, Sequence[Labels]]
 SCHEMES = {"io": to_io, "bio": to_bio}
@@ -65,7 +65,7 @@ class CRF:
 
     Attributes
     ----------
-    chain_ : herded.ner.crf.chain_weights.Chain
+    chain_ : herded.ner.crf.chain_weights.ChainWeights
         What was learned, after `fit`.
     history_ : list of dict
         The loss of each epoch, and the F1 on the development set.
@@ -187,11 +187,11 @@ class CRF:
         check_seed(self.seed)
         for name, least, most in (("epochs", 1, 10**6), ("patience", 1, 10**6), ("bits", 8, 28)):
             value = getattr(self, name)
-            if not is_whole(value, least) or value > most:
+            if not is_whole_number(value, least) or value > most:
                 raise MethodError(f"expected {name} from {least} to {most}, got {value!r}")
         for name, high in (("rate", 1e3), ("l2", 1e9), ("dropout", 0.99)):
             value = getattr(self, name)
-            if not is_between(value, 0, high):
+            if not is_number_between(value, 0, high):
                 raise MethodError(f"expected {name} from 0 to {high:g}, got {value!r}")
         if not (self.lexicon is None or isinstance(self.lexicon, Lexicon)):
             raise MethodError(f"expected a Lexicon or None, got {self.lexicon!r:.80}")
@@ -204,9 +204,9 @@ class CRF:
     ) -> None:
         """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
         self.history_: list[dict[str, float]] = []
-        patience = Patience(self.patience)
+        patience = EarlyStopping(self.patience)
         total = self.epochs * (len(learner.batch.starts) - 1)
-        with watched(self.progress, total, "CRF", "sentences") as (bar, stop):
+        with progress_and_interrupt(self.progress, total, "CRF", "sentences") as (bar, stop):
 
             def watch(sentences: int) -> bool:
                 facts = self.history_[-1] if self.history_ else {}
@@ -219,8 +219,8 @@ class CRF:
                 if loss is None:
                     break
                 if not np.isfinite(loss):
-                    raise diverged(self.rate)
-                chain = Chain(names, learner.weights, learner.transitions, 1.0, self.lexicon)
+                    raise divergence_error(self.rate)
+                chain = ChainWeights(names, learner.weights, learner.transitions, 1.0, self.lexicon)
                 self.history_.append({"loss": loss})
                 if development is not None:
                     f1 = _f1(chain, *development)
@@ -265,17 +265,17 @@ class CRF:
         crf.chain_, crf.history_ = chain, []
         return crf
 
-    def _chain(self) -> Chain:
+    def _chain(self) -> ChainWeights:
         if not hasattr(self, "chain_"):
             raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
         return self.chain_
 
-    def _encode(self, X: Texts) -> tuple[Chain, Batch]:
+    def _encode(self, X: Texts) -> tuple[ChainWeights, Batch]:
         chain = self._chain()
         return chain, encode(sentences_of(X), Vocabulary(), chain.lexicon)
 
 
-def _f1(chain: Chain, batch: Batch, truth: list[Labels]) -> float:
+def _f1(chain: ChainWeights, batch: Batch, truth: list[Labels]) -> float:
     best = chain.best(chain.scores(batch), batch.starts)
     words = [chain.labels[k] for k in best]
     starts = batch.starts

@@ -1,7 +1,7 @@
 """Which words of a document are likely to have the same label: rules that make skip edges.
 
 Sutton and McCallum (2004) link identical capitalised words; so do these. A rule is a function
-from a batch to `Links`; a new one goes into `RULES`.
+from a batch to `MentionLinks`; a new one goes into `RULES`.
 """
 
 from collections.abc import Callable
@@ -13,30 +13,30 @@ from herded.ner.crf.encoded_batch import Batch, same_words
 from herded.ner.text.word_atoms import KIND, UPPER, WORD
 
 
-class Links(NamedTuple):
+class MentionLinks(NamedTuple):
     """Pairs of words, and how strongly each is tied."""
 
     edges: np.ndarray  # (E, 2) first < second, by the first
     strengths: np.ndarray  # (E,)
 
 
-def next_mention(batch: Batch) -> Links:
+def next_mention(batch: Batch) -> MentionLinks:
     """A name and its next mention in the document: every word has at most two such links."""
     edges = _mentions(batch, 1)
-    return Links(edges, np.ones(len(edges)))
+    return MentionLinks(edges, np.ones(len(edges)))
 
 
-def all_mentions(batch: Batch, most: int = 10) -> Links:
+def all_mentions(batch: Batch, most: int = 10) -> MentionLinks:
     """A name and its next ten mentions, each tie weaker the more of them the two words have.
 
     Unscaled, the ties of a name that is mentioned often would drown what the sentences say.
     """
     edges = _mentions(batch, most)
     degree = np.bincount(edges.ravel(), minlength=len(batch.types))
-    return Links(edges, 2.0 / degree[edges].sum(axis=1))
+    return MentionLinks(edges, 2.0 / degree[edges].sum(axis=1))
 
 
-RULES: dict[str, Callable[[Batch], Links]] = {"next": next_mention, "all": all_mentions}
+RULES: dict[str, Callable[[Batch], MentionLinks]] = {"next": next_mention, "all": all_mentions}
 
 
 def _mentions(batch: Batch, most: int) -> np.ndarray:

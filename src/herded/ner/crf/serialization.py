@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CorpusError, MemoryLimitError
-from herded.ner.crf.chain_weights import Chain
-from herded.ner.text.labels import OUTSIDE, split
+from herded.ner.crf.chain_weights import ChainWeights
+from herded.ner.text.labels import OUTSIDE, split_label
 from herded.ner.text.lexicon import Lexicon
 from herded.system import atomic_files, memory_limits
-from herded.system.argument_checks import is_between, is_whole
+from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.npz_reader import read_arrays
 
 FORMAT = 2  # 1 knew four lists of names at the most
@@ -23,7 +23,7 @@ MOST_BITS = 28
 TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
 
 
-def save_chain(chain: Chain, path: str | os.PathLike[str], **extra: Any) -> None:
+def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) -> None:
     """Write a chain, whole or not at all; `extra` holds arrays, or facts for the header."""
     present = chain.weights.any(axis=1)
     arrays = {name: value for name, value in extra.items() if isinstance(value, np.ndarray)}
@@ -46,16 +46,18 @@ def save_chain(chain: Chain, path: str | os.PathLike[str], **extra: Any) -> None
         np.savez_compressed(file, header=text, **arrays)  # type: ignore[arg-type]
 
 
-def load_chain(path: str | os.PathLike[str]) -> Chain:
+def load_chain(path: str | os.PathLike[str]) -> ChainWeights:
     """The chain in a file of `save_chain`."""
     return read_model(path)[0]
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dict[str, np.ndarray]]:
+def read_model(
+    path: str | os.PathLike[str],
+) -> tuple[ChainWeights, dict[str, Any], dict[str, np.ndarray]]:
     """The chain, the header and all arrays."""
     target = atomic_files.target_path(path, CorpusError, "a model")
     try:
-        arrays = read_arrays(target, lambda size: memory_limits.check(size, None, "a model"))
+        arrays = read_arrays(target, lambda size: memory_limits.check_memory(size, None, "a model"))
         header = json.loads(arrays.pop("header").tobytes())
         return _chain(header, arrays), header, arrays
     except MemoryLimitError:
@@ -68,18 +70,18 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Chain, dict[str, Any], dic
         ) from error
 
 
-def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Chain:
+def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ChainWeights:
     if header["format"] != FORMAT:
         raise ValueError(f"format {header['format']}")
     labels, rows, scale = tuple(header["labels"]), header["rows"], header["scale"]
-    kinds = [split(label)[1] for label in labels]
+    kinds = [split_label(label)[1] for label in labels]
     if isinstance(header["labels"], str) or labels[0] != OUTSIDE or not all(kinds[1:]):
         raise ValueError(f"labels {labels}")
     if len(set(labels)) != len(labels):
         raise ValueError(f"labels {labels}, some of them twice")
-    if not is_whole(rows, 2) or rows.bit_count() != 1 or rows > 2**MOST_BITS:
+    if not is_whole_number(rows, 2) or rows.bit_count() != 1 or rows > 2**MOST_BITS:
         raise ValueError(f"{rows} rows")
-    if not is_between(scale, TINY, HUGE):
+    if not is_number_between(scale, TINY, HUGE):
         raise ValueError(f"scale {scale}")
     weights = _weights(arrays["present"], arrays["weights"], rows, len(labels))
     transitions = arrays["transitions"]
@@ -91,7 +93,7 @@ def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Chain:
     lexicon = None
     if "lexicon_keys" in arrays:
         lexicon = _lexicon(arrays["lexicon_keys"], arrays["lexicon_kinds"])
-    return Chain(labels, weights, transitions, float(scale), lexicon)
+    return ChainWeights(labels, weights, transitions, float(scale), lexicon)
 
 
 def _weights(present: np.ndarray, packed: np.ndarray, rows: int, width: int) -> np.ndarray:

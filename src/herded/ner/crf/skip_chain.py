@@ -21,12 +21,12 @@ from herded.models.chain import chain_model as chain_model
 from herded.models.chain import skip_chain_model
 from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.chain_kernels import forward_backward
-from herded.ner.crf.chain_weights import Chain
+from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
-from herded.ner.crf.mention_links import RULES, Links
+from herded.ner.crf.mention_links import RULES, MentionLinks
 from herded.ner.crf.normal_equations import solve, squares
-from herded.ner.text.labels import split
-from herded.run.training_helpers import penalised
+from herded.ner.text.labels import split_label
+from herded.run.training_helpers import subtract_l2_penalty
 from herded.system.compilation.jit import jit
 
 PENALTY = 1.0  # on squared entries of S
@@ -36,30 +36,32 @@ ENOUGH = 1e-6  # gain of the objective, relative, below which the fit ends
 
 
 @dataclass(frozen=True)
-class Ties:
+class TieWeights:
     """What a skip-chain has beyond its chain."""
 
     table: np.ndarray  # (1 + kinds, 1 + kinds): S, outside first
     trust: float = 1.0
     rule: str = "next"
 
-    def links(self, batch: Batch) -> Links:
+    def links(self, batch: Batch) -> MentionLinks:
         """The skip edges of the batch's documents."""
         return RULES[self.rule](batch)
 
-    def potentials(self, chain: Chain) -> np.ndarray:
+    def potentials(self, chain: ChainWeights) -> np.ndarray:
         """(K, K) S for each pair of labels."""
         kinds = label_kinds(chain)
         found: np.ndarray = self.table[np.ix_(kinds, kinds)]
         return found
 
 
-def label_kinds(chain: Chain) -> np.ndarray:
+def label_kinds(chain: ChainWeights) -> np.ndarray:
     """(K,) the kind of each label: 0 outside, else 1 + its number in `chain.kinds`."""
-    return np.array([("", *chain.kinds).index(split(label)[1]) for label in chain.labels])
+    return np.array([("", *chain.kinds).index(split_label(label)[1]) for label in chain.labels])
 
 
-def graph(chain: Chain, batch: Batch, scores: np.ndarray, ties: Ties | None = None) -> FactorGraph:
+def build_document_model(
+    chain: ChainWeights, batch: Batch, scores: np.ndarray, ties: TieWeights | None = None
+) -> FactorGraph:
     """The chain or skip-chain of some documents as a model of the library."""
     starts, transitions = batch.starts, chain.transitions
     lengths = np.diff(starts)
@@ -78,12 +80,12 @@ def graph(chain: Chain, batch: Batch, scores: np.ndarray, ties: Ties | None = No
 class Example:
     """Documents, what a chain that has not seen them says, and their true labels."""
 
-    chain: Chain
+    chain: ChainWeights
     batch: Batch
     labels: np.ndarray  # (N,)
 
 
-def fit_ties(examples: Sequence[Example], rule: str = "next") -> Ties:
+def fit_ties(examples: Sequence[Example], rule: str = "next") -> TieWeights:
     """Trust and S that maximise the pseudo-likelihood, by Fisher scoring."""
     kinds = label_kinds(examples[0].chain)
     n = int(kinds.max()) + 1
@@ -104,7 +106,7 @@ def fit_ties(examples: Sequence[Example], rule: str = "next") -> Ties:
             break
         parameters, (value, gradient, information) = tried, again
     full = symmetric @ parameters
-    return Ties(full[1:].reshape(n, n), float(full[0]), rule)
+    return TieWeights(full[1:].reshape(n, n), float(full[0]), rule)
 
 
 def _case(example: Example, rule: str, kinds: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -139,7 +141,7 @@ def _objective(
     full = symmetric @ parameters
     n = int(kinds.max()) + 1
     weights = np.r_[0.0, np.full(len(parameters) - 1, PENALTY)]  # trust is not pulled to 0
-    value, gradient = penalised(0.0, np.zeros(len(parameters)), parameters, weights)
+    value, gradient = subtract_l2_penalty(0.0, np.zeros(len(parameters)), parameters, weights)
     information = np.diag(np.maximum(weights, LEAST))
     for scores, transitions, starts, labels, linked in cases:
         table = full[1:].reshape(n, n)

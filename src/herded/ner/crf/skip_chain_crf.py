@@ -16,8 +16,8 @@ from herded.ner.text.documents import Document
 from herded.ner.text.labels import to_io
 from herded.ner.text.sentence_inputs import Labels, Texts, are_documents, labelled, sentences_of
 from herded.ner.text.word_atoms import Vocabulary
-from herded.run.interrupts import interrupted_together
-from herded.system.argument_checks import is_whole
+from herded.run.interrupts import stop_all_runs_on_interrupt
+from herded.system.argument_checks import is_whole_number
 
 
 class SkipCRF:
@@ -75,7 +75,7 @@ class SkipCRF:
 
     get_params, set_params = CRF.get_params, CRF.set_params
 
-    @interrupted_together()  # what its runs have found is of no use by itself
+    @stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
     def fit(
         self,
         X: Sequence[Document],
@@ -107,7 +107,7 @@ class SkipCRF:
         if not are_documents(X):
             raise CorpusError(f"expected a list of documents, got {X!r:.80}")
         self._check(len(X))
-        if not is_whole(repeats, 1):
+        if not is_whole_number(repeats, 1):
             raise MethodError(f"expected repeats of 1 or more, got {repeats!r}")
         kinds = sorted({kind for labels in labelled(X, y)[1] for kind in to_io(labels)})
         examples = []
@@ -124,7 +124,7 @@ class SkipCRF:
     def _check(self, n: int) -> None:
         if not (self.crf is None or isinstance(self.crf, CRF)):
             raise MethodError(f"expected a CRF or None, got {self.crf!r:.80}")
-        if not is_whole(self.folds, 2) or self.folds > n:
+        if not is_whole_number(self.folds, 2) or self.folds > n:
             raise MethodError(f"expected folds from 2 to {n}, got {self.folds!r}")
         if self.rule not in tuple(RULES):
             raise MethodError(f"expected a rule of {', '.join(RULES)}, got {self.rule!r}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from herded.ner.text.documents import Document, Sentence
-from herded.ner.text.labels import OUTSIDE, from_spans, spans, split
+from herded.ner.text.labels import OUTSIDE, from_spans, spans, split_label
 
 # Each mention of the word takes the next of these.
 WAYS = {
@@ -97,7 +97,7 @@ def _varied(
         parts = [part for part in _HYPHEN.split(written) if part]
         if len(parts) > 1 and not next(cuts):
             parts = [written]
-        kind = split(label)[1]
+        kind = split_label(label)[1]
         words += parts
         labels += [label] + [f"I-{kind}" if kind else OUTSIDE] * (len(parts) - 1)
     return replace(sentence, words=tuple(words), labels=tuple(labels))

@@ -46,7 +46,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-class Habits:
+class MentionStatistics:
     """How a corpus mostly labels a mention."""
 
     def __init__(self, documents: Iterable[Document], known: Mapping[str, str]) -> None:
@@ -102,14 +102,14 @@ def repair(documents: list[Document], known: Mapping[str, str] = KNOWN) -> list[
 
     known   kinds that names have whatever the labels say; "" for what is no name
     """
-    habits = Habits(documents, known)
+    habits = MentionStatistics(documents, known)
     return [
         replace(document, sentences=tuple(_repaired(part, habits) for part in document.sentences))
         for document in documents
     ]
 
 
-def _repaired(sentence: Sentence, habits: Habits) -> Sentence:
+def _repaired(sentence: Sentence, habits: MentionStatistics) -> Sentence:
     words, labels = sentence.words, sentence.labels or ()
     found = []
     for span in spans(labels):
@@ -126,7 +126,7 @@ def _repaired(sentence: Sentence, habits: Habits) -> Sentence:
     return replace(sentence, labels=tuple(from_spans(sorted(found), len(words))))
 
 
-def _parts(words: tuple[str, ...], span: Span, habits: Habits) -> Iterator[Span]:
+def _parts(words: tuple[str, ...], span: Span, habits: MentionStatistics) -> Iterator[Span]:
     """A name without its title; two names for "Sudan 's Darfur" and "Iran and Iraq"."""
     first, last, kind = span
     for at in range(first, last):
@@ -139,7 +139,9 @@ def _parts(words: tuple[str, ...], span: Span, habits: Habits) -> Iterator[Span]
     yield from _trimmed(words, first, last, kind)
 
 
-def _is_between(words: tuple[str, ...], first: int, at: int, last: int, habits: Habits) -> bool:
+def _is_between(
+    words: tuple[str, ...], first: int, at: int, last: int, habits: MentionStatistics
+) -> bool:
     """Whether the word at `at` stands between two names and is no part of one."""
     if words[at] not in BETWEEN or " ".join(words[first:last]) in habits.known:
         return False

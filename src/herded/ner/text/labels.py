@@ -66,12 +66,12 @@ def _parts(labels: Iterable[str]) -> Iterator[tuple[str, bool]]:
     """Of each label the kind ("" outside) and whether an entity begins here."""
     before, open_ = "", False  # kind of the last word, and whether its entity may go on
     for label in labels:
-        prefix, kind = split(label)
+        prefix, kind = split_label(label)
         yield kind, bool(kind) and (prefix in ("B", "S") or kind != before or not open_)
         before, open_ = kind, prefix not in ("E", "S")
 
 
-def split(label: str) -> tuple[str, str]:
+def split_label(label: str) -> tuple[str, str]:
     """Prefix and kind of a label: ("B", "PERSON"); ("", "PERSON") in IO, ("", "") outside."""
     if label == OUTSIDE:
         return "", ""
@@ -82,7 +82,7 @@ def split(label: str) -> tuple[str, str]:
 
 def to_io(labels: Iterable[str]) -> list[str]:
     """Kinds alone; entities of one kind that touch become one."""
-    return [split(label)[1] or OUTSIDE for label in labels]
+    return [split_label(label)[1] or OUTSIDE for label in labels]
 
 
 def to_bio(labels: Iterable[str]) -> list[str]:

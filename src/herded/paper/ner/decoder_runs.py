@@ -18,7 +18,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method
 from herded.methods.viterbi.solver import Viterbi
-from herded.ner.crf.decoding import cold
+from herded.ner.crf.decoding import zero_temperature
 from herded.paper.ner.tasks import Task
 from herded.run.infer import infer
 from herded.run.recording.best_state_recorder import BestState
@@ -147,7 +147,7 @@ def _many(
 
 
 def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
-    coldest = partial(Gibbs, schedule=cold)
+    coldest = partial(Gibbs, schedule=zero_temperature)
     return _many("ICM", task, coldest, POLISH, starts)[0]
 
 

@@ -8,10 +8,18 @@ from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.mention_links import next_mention
 from herded.ner.recogniser import Entity, Recogniser
 from herded.ner.text.corpus import document_of
-from herded.ner.text.labels import split
+from herded.ner.text.labels import split_label
 from herded.ner.text.word_atoms import Vocabulary
 from herded.paper.report import Figure, Passage, Verdict
-from herded.system.figures import GIBBS, HERDED, OTHERS, SHARED, in_style, subplots, svg
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    SHARED_COLOUR,
+    subplots,
+    svg,
+    with_plot_style,
+)
 
 TEXT = (
     "The painter Amanda Plummer opened a show in Amsterdam on Tuesday. Tim Roth, who runs the "
@@ -20,7 +28,7 @@ TEXT = (
 )
 SHORT = "Amanda Plummer met Roth . Plummer thanked Roth ."
 DECODERS = {"Viterbi": "viterbi", "Gibbs": "gibbs", "herded Gibbs": "herded"}
-COLOURS = {"PERSON": HERDED, "LOCATION": OTHERS[0], "ORGANIZATION": SHARED}
+COLOURS = {"PERSON": HERDED_COLOUR, "LOCATION": OTHER_COLOURS[0], "ORGANIZATION": SHARED_COLOUR}
 
 
 def annotated(recogniser: Recogniser) -> tuple[Passage, Verdict]:
@@ -53,7 +61,7 @@ def skip_chain(recogniser: Recogniser) -> Figure:
     sentences = [sentence.words for sentence in document_of(SHORT).sentences]
     batch = encode([sentences], Vocabulary(), recogniser.chain.lexicon)
     labels = recogniser.chain.best(recogniser.chain.scores(batch), batch.starts)
-    kinds = [split(recogniser.chain.labels[label])[1] for label in labels]
+    kinds = [split_label(recogniser.chain.labels[label])[1] for label in labels]
     words = [word for sentence in sentences for word in sentence]
     return Figure(
         [_draw(words, kinds, batch.starts, next_mention(batch).edges)],
@@ -63,7 +71,7 @@ def skip_chain(recogniser: Recogniser) -> Figure:
     )
 
 
-@in_style
+@with_plot_style
 def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndarray) -> str:
     figure, axis = subplots(1, 1, width=4.4, height=2.1)
     for first, last in pairwise(starts):
@@ -76,7 +84,9 @@ def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndar
     turn = np.linspace(0, np.pi, 40)
     for first, last in links:
         middle, half = (first + last) / 2, (last - first) / 2
-        axis.plot(middle - half * np.cos(turn), 1 + 0.17 * half * np.sin(turn) + 0.1, color=GIBBS)
+        axis.plot(
+            middle - half * np.cos(turn), 1 + 0.17 * half * np.sin(turn) + 0.1, color=GIBBS_COLOUR
+        )
     axis.set(ylim=(-0.1, 1.8), xlim=(-0.6, len(words) - 0.4))
     axis.set_axis_off()
     return svg(figure)

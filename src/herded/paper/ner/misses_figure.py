@@ -4,17 +4,24 @@ from collections.abc import Sequence
 
 from herded.paper.ner.decoder_runs import HERD_NAME, Row
 from herded.paper.ner.tasks import Task
-from herded.system.figures import GIBBS, HERDED, OTHERS, in_style, subplots, svg
+from herded.system.figures import (
+    GIBBS_COLOUR,
+    HERDED_COLOUR,
+    OTHER_COLOURS,
+    subplots,
+    svg,
+    with_plot_style,
+)
 
 LINES = {
-    "Annealed Gibbs, best": OTHERS[0],
-    "Gibbs, best": GIBBS,
-    "Herded Gibbs, best": HERDED,
-    HERD_NAME: OTHERS[1],
+    "Annealed Gibbs, best": OTHER_COLOURS[0],
+    "Gibbs, best": GIBBS_COLOUR,
+    "Herded Gibbs, best": HERDED_COLOUR,
+    HERD_NAME: OTHER_COLOURS[1],
 }
 
 
-@in_style
+@with_plot_style
 def draw_misses(task: Task, rows: Sequence[Row]) -> str:
     """Nats below Viterbi after each number of updates, one line for each method."""
     figure, axis = subplots(1, 1, width=4.2, height=3)

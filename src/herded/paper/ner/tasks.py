@@ -17,7 +17,7 @@ from herded.models.constraints.start_states import start_state
 from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.iterated_viterbi import viterbi_rounds
-from herded.ner.crf.skip_chain import graph
+from herded.ner.crf.skip_chain import build_document_model
 from herded.ner.entity_scoring import Interval, bootstrap, score
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_corpus
@@ -90,10 +90,10 @@ def tasks(recogniser: Recogniser, documents: Sequence[Document], name: str) -> t
     best = chain.best(scores, batch.starts)
     common = (chain.labels, batch.starts, truth, best)
     return (
-        Task(f"{name}: chains", graph(chain, batch, scores), *common),
+        Task(f"{name}: chains", build_document_model(chain, batch, scores), *common),
         Task(
             f"{name}: skip-chains",
-            graph(chain, batch, scores, ties),
+            build_document_model(chain, batch, scores, ties),
             *common,
             rounds=viterbi_rounds(chain, batch, scores, ties),
         ),

@@ -18,7 +18,7 @@ from herded.system.npz_reader import Place, read_arrays
 FORMAT = 2  # since runs keep traces (run/recording/trace.py)
 
 
-def write(
+def write_checkpoint(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> None:
     """Write atomically: a reader sees the old file or the new one, never a part of either."""
@@ -27,7 +27,7 @@ def write(
         np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
-def read(
+def read_checkpoint(
     path: str | os.PathLike[str],
     max_memory: Size | None = None,
     held: float = 0.0,
@@ -50,7 +50,7 @@ def read(
     def check_size(size: int) -> None:
         if 2 * size > memory_limits.LITTLE:
             what = f"the arrays of the checkpoint at {target}"
-            memory_limits.check(held + 2 * size, max_memory, what, "free some")
+            memory_limits.check_memory(held + 2 * size, max_memory, what, "free some")
 
     found = _read(target, check_size, place)
     header = _header(target, found)
@@ -81,7 +81,7 @@ def _read(
     only: str | None = None,
 ) -> dict[str, np.ndarray]:
     try:
-        # `write` packs nothing: what unpacks to more than the file is none of ours.
+        # `write_checkpoint` packs nothing: what unpacks to more than the file is none of ours.
         kinds = (zipfile.ZIP_STORED,)
         return read_arrays(target, check_size, kinds=kinds, place=place, only=only)
     except MemoryLimitError:

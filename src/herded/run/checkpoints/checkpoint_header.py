@@ -13,11 +13,11 @@ from herded.moves.blocks.move import Blocks
 from herded.run.checkpoints import checkpoint_file
 from herded.system.atomic_files import FilePath
 
-MOST = 10**15  # sweeps that a checkpoint may claim
-LONGEST = 1000  # characters of a method
+MAX_CLAIMED_SWEEPS = 10**15  # sweeps that a checkpoint may claim
+MAX_METHOD_CHARS = 1000  # characters of a method
 
 
-class Begun(NamedTuple):
+class CheckpointHeader(NamedTuple):
     """How far a run is that has a checkpoint."""
 
     burn_in: int
@@ -33,14 +33,14 @@ class Begun(NamedTuple):
         return max(0, self.done - self.burn_in)
 
 
-def read_begun(path: FilePath) -> Begun | None:
+def read_begun(path: FilePath) -> CheckpointHeader | None:
     """The run that a checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
     if not os.path.exists(path):
         return None
     header: dict[str, Any] = checkpoint_file.read_header(path) or {}
-    method = str(header.get("method"))[:LONGEST]
+    method = str(header.get("method"))[:MAX_METHOD_CHARS]
     members = re.search(r"herd=(\d{1,5})\b", method)
-    begun = Begun(
+    begun = CheckpointHeader(
         header.get("burn_in", -1),
         header.get("done", -1),
         header.get("seconds", -1),
@@ -49,7 +49,7 @@ def read_begun(path: FilePath) -> Begun | None:
         header.get("chains", -1),
     )
     numbers = begun.burn_in, begun.done, begun.chains
-    counts = all(isinstance(value, int) and 0 <= value <= MOST for value in numbers)
+    counts = all(isinstance(value, int) and 0 <= value <= MAX_CLAIMED_SWEEPS for value in numbers)
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
     return begun if counts and timed else None  # whoever resumes it says what is wrong
 

@@ -12,17 +12,17 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError
 from herded.layouts.base import Layout
-from herded.layouts.hashed_weights import are_in
+from herded.layouts.hashed_weights import has_hash_tables
 from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
-from herded.run.build_result import in_full
+from herded.run.build_result import full_repr
 from herded.run.checkpoints import checkpoint_file
 from herded.run.observables.recorder import Observables
 from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
 from herded.run.recording.trace import TraceRecorder
-from herded.run.run_loop import ENDLESS
+from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import Chain, SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.system.atomic_files import FilePath
@@ -34,7 +34,7 @@ def identity(run: SamplerRun) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
-        "method": re.sub(r" at 0x\w+", "", in_full(run.method)),  # of a function, in this process
+        "method": re.sub(r" at 0x\w+", "", full_repr(run.method)),  # of a function, in this process
         "layout": run.layout.kind,
         "tables": run.layout.hash,
         "burn_in": run.burn_in,
@@ -59,7 +59,7 @@ def _describe(choice: object) -> str:
 def save(run: SamplerRun, path: FilePath) -> None:
     """Write the run as it is now."""
     header = {**identity(run), "done": run.done, "seconds": run.seconds}
-    checkpoint_file.write(path, header, _arrays(run))
+    checkpoint_file.write_checkpoint(path, header, _arrays(run))
 
 
 def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
@@ -86,7 +86,7 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
     if header is None:
         return
     checkpoint_file.check_same_run(path, header, identity(run))
-    found = checkpoint_file.read(path, max_memory, run.fixed_memory, _places(run))
+    found = checkpoint_file.read_checkpoint(path, max_memory, run.fixed_memory, _places(run))
     if found is None:
         return
     header, arrays = found
@@ -117,7 +117,7 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
                     raise _broken(path, name)
                 recorder.restore(name, array)
             _check_record(run, path, recorder)
-            if isinstance(recorder, TraceRecorder) and run.sweeps < ENDLESS:
+            if isinstance(recorder, TraceRecorder) and run.sweeps < UNLIMITED_SWEEPS:
                 recorder.expect(run.sweeps)
         run.layout.fill(chain.block, chain.state)
 
@@ -127,7 +127,8 @@ def _places(run: SamplerRun) -> Place:
     rooms, others = dict[str, np.ndarray](), dict[str, np.ndarray]()
     for c, chain in enumerate(run.chains):
         state = chain.state
-        own = {} if are_in(state.own) else state.own  # hashed tables are compared with what is read
+        # hashed tables are compared with what is read
+        own = {} if has_hash_tables(state.own) else state.own
         for name, array in {"x": state.x, "tally": state.tally, **own}.items():
             others[f"{c}/state/{name}"] = array
         for kind, recorder in chain.recorders.items():
@@ -154,12 +155,12 @@ def _places(run: SamplerRun) -> Place:
 def save_solver(run: SolverRun, path: FilePath) -> None:
     """Write how far a solver is, whose state can be written."""
     header = {**_identity_of_solver(run), "seconds": run.seconds}
-    checkpoint_file.write(path, header, run.state.arrays())
+    checkpoint_file.write_checkpoint(path, header, run.state.arrays())
 
 
 def resume_solver(run: SolverRun, path: FilePath) -> None:
     """Let a solver that is about to start go on where its checkpoint, if there is one, stopped."""
-    found = checkpoint_file.read(path)
+    found = checkpoint_file.read_checkpoint(path)
     if found is None:
         return
     header, arrays = found
@@ -176,7 +177,7 @@ def resume_solver(run: SolverRun, path: FilePath) -> None:
 def _identity_of_solver(run: SolverRun) -> dict[str, Any]:
     return {
         "model": run.layout.model.content_hash,
-        "method": in_full(run.method),
+        "method": full_repr(run.method),
         "plan": run.layout.hash,
         "asked": sorted(run.state.asked),
     }

@@ -6,7 +6,7 @@ be where they started. No warning proves nothing: all chains may be in the same 
 
 import numpy as np
 
-from herded.models.naming import called
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
 
@@ -25,16 +25,16 @@ STUCK = 0.15
 SIGMAS = 5.0
 
 
-class Note(str):
+class InfoDiagnostic(str):
     """What only says that something is not known: in `result.warnings`, but not issued as one."""
 
     __slots__ = ()
 
 
-UNCOMPARED = Note(
+UNCOMPARED = InfoDiagnostic(
     "it was not compared with a sampler, which on a model of this size would take long"
 )
-ALONE = Note(
+SINGLE_CHAIN = InfoDiagnostic(
     "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
     "modes: pass chains=4, whose spread gives intervals, and whose disagreement is told"
 )
@@ -43,7 +43,7 @@ ALONE = Note(
 # -- chains that disagree -------------------------------------------------------------------------
 
 
-def disagreement(
+def find_disagreement(
     model: Model,
     frequencies: np.ndarray,
     sweeps: int,
@@ -71,7 +71,7 @@ def disagreement(
     high, low = frequencies[:, i, k].argmax(), frequencies[:, i, k].argmin()
     others = int((excess > 1).any(axis=1).sum()) - 1
     return (
-        f"the chains disagree: variable {called(model, int(i))} is "
+        f"the chains disagree: variable {variable_text(model, int(i))} is "
         f"{state_name(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
         f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
         f"{and_others(others, 'disagrees', 'disagree')}, after "
@@ -99,7 +99,7 @@ def most_spread(chains: int, variables: int) -> float:
 # -- members that have not moved ------------------------------------------------------------------
 
 
-def immobility(
+def find_stuck_members(
     model: Model, variables: np.ndarray, then: np.ndarray, now: np.ndarray, sweeps: int
 ) -> str:
     """A sentence about the variable that most members still have as they had it.
@@ -120,7 +120,7 @@ def immobility(
     i, others = int(np.where(stuck, excess, 0.0).argmax()), int(stuck.sum()) - 1
     return (
         "the members of the herd have not moved on: variable "
-        f"{called(model, int(variables[i]))} is as it was "
+        f"{variable_text(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
         f"{100 * alike[i]:.0f} %{and_others(others, 'is', 'are')}"
         ": the model has several modes or mixes slowly, so do not trust these averages; use "

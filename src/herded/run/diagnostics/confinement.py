@@ -10,34 +10,36 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.constraints.disconnected_support import Split, find_split
-from herded.models.constraints.reachability import reach, reach_in_blocks
+from herded.models.constraints.disconnected_support import StateSplit, find_split
+from herded.models.constraints.reachability import reach_in_blocks, reachable_states
 from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
-from herded.models.factor_graph import FactorGraph, as_graph, has_factors
-from herded.models.naming import called
+from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import count_others, state_name
 from herded.system.numerics.counter_rng import stream_key
 
 
-class Moves(NamedTuple):
+class MoveWording(NamedTuple):
     """What sentences say of the moves of a run."""
 
     what: str
     remedy: str
 
 
-SINGLE = Moves("moves of one variable at a time", "give evidence that unties them")
-TOGETHER = Moves(
+SINGLE_SITE_WORDING = MoveWording(
+    "moves of one variable at a time", "give evidence that unties them"
+)
+TOGETHER = MoveWording(
     "moves of these blocks",
     "give larger blocks by Blocks(entries=..), or some that have all of them",
 )
 
 SEARCHES = 8  # for states that a chain cannot reach
-SHOWN = 3  # names in a sentence
+MAX_LISTED_NAMES = 3  # names in a sentence
 
 
-def confinement(
+def find_confinement(
     model: Model, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
 ) -> str:
     """A sentence about what chains at `states` (C, N) can provably not reach, or nothing.
@@ -46,9 +48,9 @@ def confinement(
     """
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
-    graph, moves = as_graph(model), SINGLE if blocks is None else TOGETHER
+    graph, moves = to_factor_graph(model), SINGLE_SITE_WORDING if blocks is None else TOGETHER
     if blocks is None:
-        reached = np.stack([reach(graph, x) for x in states])
+        reached = np.stack([reachable_states(graph, x) for x in states])
     else:
         possible = possible_states(graph)
         reached = np.stack([reach_in_blocks(graph, x, blocks, possible) for x in states])
@@ -59,28 +61,32 @@ def confinement(
     c = int(chains[0])
     i, k = (int(place) for place in np.argwhere(missed[c])[0])
     tied = np.flatnonzero(missed.any(axis=(0, 2)))
-    names = ", ".join(called(model, int(j)) for j in tied[:SHOWN])
-    rest = f" and {count_others(len(tied) - SHOWN)}" if len(tied) > SHOWN else ""
+    names = ", ".join(variable_text(model, int(j)) for j in tied[:MAX_LISTED_NAMES])
+    rest = (
+        f" and {count_others(len(tied) - MAX_LISTED_NAMES)}" if len(tied) > MAX_LISTED_NAMES else ""
+    )
     return (
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
-        f"{moves.what} never set variable {called(model, i)} to "
+        f"{moves.what} never set variable {variable_text(model, i)} to "
         f"{state_name(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
         f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
         f"{moves.remedy}"
     )
 
 
-def _divided(model: Model, split: Split | None, chains: int, moves: Moves) -> str:
+def _divided(model: Model, split: StateSplit | None, chains: int, moves: MoveWording) -> str:
     """A sentence about states that fall apart though each variable has all of its own."""
     if split is None:
         return ""
-    names = [called(model, int(i)) for i in split.variables[:SHOWN]]
+    names = [variable_text(model, int(i)) for i in split.variables[:MAX_LISTED_NAMES]]
     rest = (
-        f" and {count_others(len(split.variables) - SHOWN)}" if len(split.variables) > SHOWN else ""
+        f" and {count_others(len(split.variables) - MAX_LISTED_NAMES)}"
+        if len(split.variables) > MAX_LISTED_NAMES
+        else ""
     )
 
     def listed(states: np.ndarray) -> str:
-        pairs = zip(split.variables[:SHOWN], states, strict=False)
+        pairs = zip(split.variables[:MAX_LISTED_NAMES], states, strict=False)
         return ", ".join(state_name(model, int(i), int(k)) for i, k in pairs)
 
     return (

@@ -13,37 +13,39 @@ import numpy as np
 from herded.errors import HerdedError
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.layout_cache import cached_layout
-from herded.layouts.visit_order import components
+from herded.layouts.visit_order import connected_components
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.gibbs import Gibbs
 from herded.methods.mean_field.solver import MeanField
-from herded.models.factor_graph import FactorGraph, as_graph
-from herded.models.naming import called
+from herded.models.factor_graph import FactorGraph, to_factor_graph
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
-from herded.run.build_result import sampled, solved
+from herded.run.build_result import build_sampler_result, build_solver_result
 from herded.run.diagnostics.chain_agreement import UNCOMPARED, and_others, state_name
-from herded.run.diagnostics.intervals import Control
-from herded.run.diagnostics.log_z_check import doubt_of_log_z
-from herded.run.initial_states import first_states
+from herded.run.diagnostics.intervals import UnbiasedMarginals
+from herded.run.diagnostics.log_z_check import check_log_z
+from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.sampler_run_estimate import check_run, run_length
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
-from herded.run.run_loop import run_all
+from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-HERDS, MEMBERS = 8, 8  # of the run beside a solver: many herds, so that their spread is known
+# of the run beside a solver: many herds, so that their spread is known
+SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
 MOST_SWEEPS, LEAST_SWEEPS = 192, 8  # of it, with its burn-in
 MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
 DIFFERENT = 0.05  # of two probabilities, beyond
 SIGMAS = 6.0  # standard errors of the herds
 ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
-LONG = 8_000  # updates of a variable in a run that herds in time, from which on it has a control
+# updates of a variable in a run that herds in time, from which on it has a control
+MIN_UPDATES_TO_CROSS_CHECK = 8_000
 CONTROLLED = 2  # which has one part in so many of them,
 CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
 CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
@@ -72,24 +74,24 @@ def run_herds(
     burn_in = sweeps // BURN_IN
     length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
     check_run(layout, keep, length, max_memory)
-    states = first_states(layout, method, herds, None, keep, sweeps)
+    states = initial_states(layout, method, herds, None, keep, sweeps)
     run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
-    run_all(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
+    run_until_done(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
     run.has_compiled()
-    return sampled(run)
+    return build_sampler_result(run)
 
 
 # -- beside herding in time ------------------------------------------------------------------------
 
 
-def with_control(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
+def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
     """The result of a run that herds in time, with a control where the run was long.
 
     It takes half of the run's updates, each of which takes a herd far less time, and at most
     a tenth of `seconds`.
     """
     updates = result.sweeps * len(result.state)
-    if updates < LONG or "chain_marginals" not in result.kept:
+    if updates < MIN_UPDATES_TO_CROSS_CHECK or "chain_marginals" not in result.kept:
         return result
     moves = getattr(result.method, "moves", None)
     share = CONTROLLED if moves is None else CONTROLLED_IN_BLOCKS
@@ -107,36 +109,38 @@ def with_control(result: Result, seconds: float | None, max_memory: Size | None)
         return result
     chains = control.chain_marginals
     spread = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
-    return replace(result, kept={**result.kept, "control": Control(chains.mean(axis=0), spread)})
+    return replace(
+        result, kept={**result.kept, "control": UnbiasedMarginals(chains.mean(axis=0), spread)}
+    )
 
 
 # -- beside a climb --------------------------------------------------------------------------------
 
 
-def witness(model: Model, seconds: float = WITNESS_SECONDS) -> Result:
+def run_belief_propagation_check(model: Model, seconds: float = WITNESS_SECONDS) -> Result:
     """What belief propagation makes of a model, soon and compared with nothing."""
     method = BeliefPropagation(damping=WITNESS_DAMPING)
     layout = cached_layout(model, method, None, None)
     run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, WITNESS_SWEEPS, 0)
-    run_all(run, run.stopping(), seconds=seconds, progress=False)
-    return solved(run)
+    run_until_done(run, run.stopping(), seconds=seconds, progress=False)
+    return build_solver_result(run)
 
 
 # -- beside a solver -------------------------------------------------------------------------------
 
 
-def with_doubts(result: Result, max_memory: Size | None) -> Result:
+def add_solver_diagnostics(result: Result, max_memory: Size | None) -> Result:
     """The result of belief propagation or mean field, with what speaks against it."""
     name = NAMES.get(type(result.method))
     if name is None or result.provenance["interrupted"]:
         return result
-    graph = as_graph(result.model)
+    graph = to_factor_graph(result.model)
     result = replace(result, warnings=(*result.warnings, *_lost_digits(result.method, graph)))
     if _is_exact(result.method, graph) and result.converged:
         return result
     found = list(_of_solver(result, name))
     compared = _compared(result, name, max_memory)
-    found += [compared or "", doubt_of_log_z(result.method, graph, result.log_z)]
+    found += [compared or "", check_log_z(result.method, graph, result.log_z)]
     result = replace(result, warnings=(*result.warnings, *(text for text in found if text)))
     return flag_interrupted(result, "a comparison with a sampler") if compared is None else result
 
@@ -158,7 +162,7 @@ def _is_exact(method: object, graph: FactorGraph) -> bool:
     links = int(arity[arity > 1].sum())
     if isinstance(method, MeanField):
         return links == 0
-    parts = int(components(compile_factors(graph), free).max(initial=-1)) + 1
+    parts = int(connected_components(compile_factors(graph), free).max(initial=-1)) + 1
     nodes = int(free.sum()) + int((arity > 1).sum())
     return links == nodes - parts
 
@@ -181,11 +185,13 @@ def _of_solver(result: Result, name: str) -> list[str]:
 def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
     """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
     model = result.model
-    most = MOST_UPDATES // (HERDS * MEMBERS * max(1, model.n_variables))
+    most = MOST_UPDATES // (SOLVER_CHECK_HERDS * SOLVER_CHECK_MEMBERS * max(1, model.n_variables))
     if most < LEAST_SWEEPS:
         return UNCOMPARED
     try:
-        herds = run_herds(model, MEMBERS, HERDS, min(most, MOST_SWEEPS), max_memory)
+        herds = run_herds(
+            model, SOLVER_CHECK_MEMBERS, SOLVER_CHECK_HERDS, min(most, MOST_SWEEPS), max_memory
+        )
     except HerdedError as error:
         return f"{name} could not be compared with a sampler ({error}): it may be far off"
     if herds.provenance["interrupted"]:
@@ -195,7 +201,7 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
         i, k, others = worst
         mean = herds.chain_marginals.mean(axis=0)
         return (
-            f"{name} differs from a short run of herds: variable {called(model, i)} is "
+            f"{name} differs from a short run of herds: variable {variable_text(model, i)} is "
             f"{state_name(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
             f"the one and {mean[i, k]:.2f} by the other{and_others(others, 'differs', 'differ')}: "
             "do not trust it; use exact inference where it fits, or a sampler"

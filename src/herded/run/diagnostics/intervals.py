@@ -21,35 +21,36 @@ T_TABLE = (
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
     2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
 )  # fmt: skip
-NORMAL, WIDE = 1.959964, 2.575829  # 97.5 % and 99.5 % quantiles of the normal distribution
-ROUNDING = 1e-5  # no interval of a variable that is not known is narrower
+# 97.5 % and 99.5 % quantiles of the normal distribution
+NORMAL, NORMAL_QUANTILE_99 = 1.959964, 2.575829
+MIN_HALF_WIDTH = 1e-5  # no interval of a variable that is not known is narrower
 FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
 TINY = 1e-12  # sweeps, instead of no time at all
 PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
 
 
-class Control(NamedTuple):
+class UnbiasedMarginals(NamedTuple):
     """What a run without bias has found."""
 
     marginals: np.ndarray  # (N, K)
     standard_error: np.ndarray
 
 
-def margins(chains: np.ndarray, control: Control | None = None) -> np.ndarray:
+def half_widths(chains: np.ndarray, control: UnbiasedMarginals | None = None) -> np.ndarray:
     """How far 95 % intervals of marginals (C, N, K) reach to each side of their mean.
 
     Where the mean is 0 or 1, `rare_margins` says how far they reach at least.
 
     Examples
     --------
-    >>> from herded.run.diagnostics.intervals import margins
-    >>> margins(np.array([[[0.5, 0.5]], [[0.6, 0.4]]])).round(2)
+    >>> from herded.run.diagnostics.intervals import half_widths
+    >>> half_widths(np.array([[[0.5, 0.5]], [[0.6, 0.4]]])).round(2)
     array([[0.64, 0.64]])
     """
     spread: np.ndarray = chains.std(axis=0, ddof=1) / np.sqrt(len(chains))
     mean = chains.mean(axis=0)
-    floor = np.where((mean > 0) & (mean < 1), ROUNDING, 0.0)
-    reach = np.maximum(t_quantile(len(chains)) * spread, floor)
+    floor = np.where((mean > 0) & (mean < 1), MIN_HALF_WIDTH, 0.0)
+    reach = np.maximum(t_quantile_95(len(chains)) * spread, floor)
     if control is not None:
         away = np.abs(mean - control.marginals)
         reach = np.maximum(reach, away + control.standard_error)
@@ -125,13 +126,13 @@ def open_states(model: Model) -> np.ndarray:
     return found
 
 
-def t_quantile(runs: int) -> float:
+def t_quantile_95(runs: int) -> float:
     """How many standard errors a 95 % interval from so many runs reaches to each side.
 
     Examples
     --------
-    >>> from herded.run.diagnostics.intervals import t_quantile
-    >>> t_quantile(4), round(t_quantile(1000), 4)
+    >>> from herded.run.diagnostics.intervals import t_quantile_95
+    >>> t_quantile_95(4), round(t_quantile_95(1000), 4)
     (3.1824, 1.9623)
     """
     freedom = runs - 1
@@ -149,7 +150,7 @@ def wide_t_quantile(runs: int) -> float:
     >>> round(wide_t_quantile(8), 2), round(wide_t_quantile(32), 2)
     (3.49, 2.74)
     """
-    return expanded_t_quantile(WIDE, runs - 1)
+    return expanded_t_quantile(NORMAL_QUANTILE_99, runs - 1)
 
 
 def expanded_t_quantile(z: float, freedom: int) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import Note
+from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 from herded.run.diagnostics.run_length import MIN_TIMES, Finding, RunLength
 from herded.run.result import Diagnostic, Result
 
@@ -22,8 +22,8 @@ def sentences(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
     """Findings as texts for `result.warnings`; notes are never issued as warnings."""
     return tuple(
         one.message
-        if one.severity == "warning" or isinstance(one.message, Note)
-        else Note(one.message)
+        if one.severity == "warning" or isinstance(one.message, InfoDiagnostic)
+        else InfoDiagnostic(one.message)
         for one in findings
     )
 
@@ -31,7 +31,7 @@ def sentences(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
 def length_diagnostics(
     length: RunLength, sweeps: int, burn_in: int, is_start_shared: bool, has_interval: bool = True
 ) -> list[Diagnostic]:
-    """What `assess` found, at most one of each kind, and starts that are all equal."""
+    """What `assess_length` found, at most one of each kind, and starts that are all equal."""
     found, slow = [], length.slow
     if slow is None and has_interval and sweeps < MIN_TIMES:
         slow = AT_LEAST_A_SWEEP

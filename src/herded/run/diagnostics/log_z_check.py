@@ -10,9 +10,10 @@ from herded.errors import HerdedError
 from herded.methods.exact.solver import Exact
 from herded.methods.mean_field.solver import MeanField
 from herded.models.factor_graph import FactorGraph
-from herded.run.diagnostics.chain_agreement import Note
+from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 
-FEW, SMALL = 256, 2.0**24  # variables, and bytes of elimination, that take a tenth of a second
+# variables, and bytes of elimination, that take a tenth of a second
+MAX_EXACT_VARIABLES, QUICK_EXACT_BYTES = 256, 2.0**24
 QUICK = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
 SWEEPS = 16
@@ -20,7 +21,7 @@ REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --
 CLOSE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
-def doubt_of_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
+def check_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
     """A sentence on how sure log Z is: a warning where it is known to be off."""
     exact = _eliminated(graph)
     is_bound = isinstance(method, MeanField)
@@ -30,26 +31,26 @@ def doubt_of_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
             f"log Z is {kind}, {log_z:.6g}; elimination, which is quick on this model, gives "
             f'{exact:.6g}: use method="exact"'
         )
-        return Note(sentence) if is_bound or abs(log_z - exact) <= CLOSE else sentence
+        return InfoDiagnostic(sentence) if is_bound or abs(log_z - exact) <= CLOSE else sentence
     if is_bound:
-        return Note(f"log Z is {kind}: how far it is below the truth is not known")
+        return InfoDiagnostic(f"log Z is {kind}: how far it is below the truth is not known")
     unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"
     bound = None if graph.has_hard_zeros else _bound(graph)
     if bound is None:
-        return Note(unsure + REMEDY)
+        return InfoDiagnostic(unsure + REMEDY)
     if log_z < bound - CLOSE:
         proved = f"mean field proves that log Z is {bound:.6g} or more"
         return f"{unsure}, and it is too low: {proved}{REMEDY}"
-    return Note(f"{unsure}; mean field proves that it is {bound:.6g} or more{REMEDY}")
+    return InfoDiagnostic(f"{unsure}; mean field proves that it is {bound:.6g} or more{REMEDY}")
 
 
 def _eliminated(graph: FactorGraph) -> float | None:
     """The exact log Z where that is quick."""
-    if graph.n_variables > FEW:
+    if graph.n_variables > MAX_EXACT_VARIABLES:
         return None
     try:
         method = Exact()
-        layout = method.compile(graph, max_memory=SMALL)
+        layout = method.compile(graph, max_memory=QUICK_EXACT_BYTES)
         state = method.init(layout, {"log_z"})
         if state.total > QUICK_PARTS:
             return None

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.models.naming import called
+from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.autocorrelation import WINDOW, autocorrelation_times
 from herded.run.diagnostics.variable_times import (
@@ -269,7 +269,7 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
     yield Series(
         looks,
         spacing,
-        tuple(f"variable {called(model, int(i))}" for i in variables),
+        tuple(f"variable {variable_text(model, int(i))}" for i in variables),
         tuple((int(i),) for i in variables),
         is_of_variables=True,
     )
@@ -279,7 +279,10 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
         yield Series(
             alike,
             spacing,
-            tuple(f"the pair {called(model, int(i))}, {called(model, int(j))}" for i, j in ends),
+            tuple(
+                f"the pair {variable_text(model, int(i))}, {variable_text(model, int(j))}"
+                for i, j in ends
+            ),
             tuple((int(i), int(j)) for i, j in ends),
         )
     if looks.shape[2] > 1:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.naming import called
+from herded.models.naming import variable_text
 from herded.run.diagnostics.chain_agreement import and_others, state_name
 from herded.run.diagnostics.cross_check import different_entry, run_herds
 from herded.run.diagnostics.length_diagnostics import (
@@ -95,14 +95,15 @@ def with_other_starts(
     better = "start from several states, or" if is_shared else "use a herd (Gibbs(herd=64)), or"
     remedy = f"{better} use Tempered() or exact inference where it fits"
     message = (
-        f"the answer depends on the start: variable {called(result.model, i)} is "
+        f"the answer depends on the start: variable {variable_text(result.model, i)} is "
         f"{state_name(result.model, i, k)} with probability {here:.2f} in this run and {there:.2f} "
         f"in a short one from random starts{and_others(others, 'differs', 'differ')}; "
         f"{reason}: {remedy}"
     )
     figures = {"probability": here, "from_random_starts": there, "sweeps": float(herds.sweeps)}
     found = Diagnostic(
-        START_MATTERS, "warning", message, f"variable {called(result.model, i)}", (i,), figures,
+        START_MATTERS, "warning", message, f"variable {variable_text(result.model, i)}", (i,),
+        figures,
         remedy,
     )  # fmt: skip
     rest = tuple(one for one in result.diagnostics if one.kind != EQUAL_STARTS)

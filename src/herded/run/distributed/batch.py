@@ -23,20 +23,20 @@ from herded.errors import HerdedError, Interrupted, MethodError, ModelError
 from herded.io.model_files import read_model
 from herded.methods.protocol import Method
 from herded.models.protocol import Model
-from herded.models.summary import count
-from herded.run.distributed.worker_pool import Workers
+from herded.models.summary import count_text
+from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.infer import infer
-from herded.run.interrupts import interrupted_together
+from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Progress
 from herded.run.result import Result
 from herded.run.selection.recommendation import Recommendation
-from herded.system.argument_checks import described
+from herded.system.argument_checks import describe_value
 from herded.system.atomic_files import FilePath
 from herded.system.interrupts import NO_PART
 
 BATCH = 0.05  # seconds
-LARGEST = 256  # models
-SMALL = 2**15  # updates of a run
+MAX_BATCH_MODELS = 256  # models
+SMALL_RUN_UPDATES = 2**15  # updates of a run
 OF_ONE = ("callback", "checkpoint", "layout", "on_interrupt", "start")  # for one model
 
 
@@ -97,7 +97,7 @@ def infer_many(
     except KeyboardInterrupt:
         if not found:
             raise Interrupted(NO_PART) from None
-        done = f"{count(len(found), 'model')} done"
+        done = f"{count_text(len(found), 'model')} done"
         said = f"interrupted with {done}: error.result has the results by number"
         raise Interrupted(said, found) from None
     return [found[number] for number in range(len(found))]
@@ -143,8 +143,8 @@ def _check_models(models: object) -> None:
     """Raise unless `models` is a collection: one model or one file name is refused."""
     if _is_file(models) or hasattr(models, "content_hash") or not hasattr(models, "__iter__"):
         raise ModelError(
-            f"expected a list of models or of files for infer_many, got {described(models)}: put "
-            "it into a list, or use infer"
+            f"expected a list of models or of files for infer_many, got {describe_value(models)}: "
+            "put it into a list, or use infer"
         )
 
 
@@ -171,7 +171,7 @@ def _as_completed(
     total, done = operator.length_hint(models, 0), 0
     bar = Progress(progress, total or None, "infer_many", "models")
     bar.expect_compilers()
-    with interrupted_together(), closing(bar), _workers(executor) as workers:
+    with stop_all_runs_on_interrupt(), closing(bar), _workers(executor) as workers:
         batches = _Batches(models, total, workers.count)
         local = isinstance(workers.executor, ThreadPoolExecutor)
         turn = threading.Lock() if local else None
@@ -189,15 +189,15 @@ def _as_completed(
 
 
 @contextmanager
-def _workers(executor: Executor | None) -> Iterator[Workers]:
+def _workers(executor: Executor | None) -> Iterator[WorkerPool]:
     """The workers of the executor, or threads that end with the block."""
     if executor is not None:
-        with Workers(executor) as workers:
+        with WorkerPool(executor) as workers:
             yield workers
     else:
         pool = ThreadPoolExecutor(os.cpu_count())
         try:
-            yield Workers(pool)
+            yield WorkerPool(pool)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -221,7 +221,7 @@ class _Batches:
         return min(self.size, share)
 
     def learn(self, models: int, seconds: float) -> None:
-        self.size = max(1, min(LARGEST, int(models * BATCH / max(seconds, 1e-9))))
+        self.size = max(1, min(MAX_BATCH_MODELS, int(models * BATCH / max(seconds, 1e-9))))
 
 
 def infer_batch(
@@ -259,7 +259,7 @@ def infer_batch(
 def _is_small(model: Model, result: Result) -> bool:
     """Whether it was a sampler's run of few updates."""
     sweeps: int = result.sweeps + result.provenance.get("burn_in", 0)
-    return 0 < len(result.state) * sweeps * model.n_variables < SMALL
+    return 0 < len(result.state) * sweeps * model.n_variables < SMALL_RUN_UPDATES
 
 
 def _is_file(model: object) -> TypeGuard[FilePath]:

@@ -16,7 +16,7 @@ from herded.errors import Interrupted
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
-from herded.run.distributed.worker_pool import Workers
+from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.run_loop import BlockDropped
 from herded.run.sampler_run import Chain, SamplerRun
 
@@ -28,7 +28,7 @@ class RemoteChains:
     """Advances the chains of a run on the workers of an executor."""
 
     def __init__(self, executor: Executor) -> None:
-        self.workers = Workers(executor)
+        self.workers = WorkerPool(executor)
         self.most = 1
 
     def __call__(self, run: SamplerRun, step: int) -> None:
@@ -39,7 +39,7 @@ class RemoteChains:
         ]
         worked, received = 0.0, []
         try:
-            for (c, *_), (state, arrays, seconds) in self.workers.completed(round_of_chain, jobs):
+            for (c, *_), (state, arrays, seconds) in self.workers.completed(run_remote_round, jobs):
                 received.append((c, state, arrays))
                 worked += seconds
         except Interrupted:
@@ -47,7 +47,7 @@ class RemoteChains:
         except KeyboardInterrupt as error:  # a terminal sends Ctrl-C to workers, too
             raise BlockDropped from error
         for c, state, arrays in received:  # all of them or none, so that chains stay abreast
-            receive(run.chains[c], state, arrays)
+            apply_remote_result(run.chains[c], state, arrays)
         self._learn(step, worked / len(jobs), time.perf_counter() - began)
 
     def _learn(self, step: int, worked: float, took: float) -> None:
@@ -71,7 +71,9 @@ def records_to_send(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
     }
 
 
-def receive(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]) -> None:
+def apply_remote_result(
+    chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]]
+) -> None:
     """Put a chain where a worker has brought it."""
     chain.state = state
     for kind, new in arrays.items():
@@ -83,7 +85,7 @@ def receive(chain: Chain, state: State, arrays: dict[type, dict[str, np.ndarray]
                 recorder.arrays[name] = array
 
 
-def round_of_chain(
+def run_remote_round(
     number: int,
     layout: Layout,
     method: Sampler,

@@ -19,7 +19,7 @@ from pickle import PicklingError
 from typing import Any
 
 from herded.errors import MethodError, WorkerError
-from herded.run.interrupts import raise_if_halted
+from herded.run.interrupts import raise_if_interrupted
 from herded.version import __version__
 
 ATTEMPTS = 4  # of one job
@@ -27,7 +27,7 @@ LOOK = 0.1  # seconds between two checks for an interrupt
 UNKNOWN = 8  # workers of an executor that does not say how many it has
 
 
-class Workers:
+class WorkerPool:
     """An executor, or the one that replaced it."""
 
     def __init__(self, executor: Executor) -> None:
@@ -63,7 +63,7 @@ class Workers:
                 if not waiting:
                     return
                 wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
-                raise_if_halted()
+                raise_if_interrupted()
                 # Not what `wait` gives: of jobs that were cancelled it may never hear.
                 for future in [future for future in waiting if future.done()]:
                     job, attempt = waiting.pop(future)
@@ -130,7 +130,7 @@ class Workers:
             self._own.shutdown(cancel_futures=True)
             self._own = None
 
-    def __enter__(self) -> "Workers":
+    def __enter__(self) -> "WorkerPool":
         return self
 
     def __exit__(self, *_: object) -> None:

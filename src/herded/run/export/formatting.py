@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.models.naming import state_label, variable_label
-from herded.models.summary import count
+from herded.models.summary import count_text
 from herded.system.html import table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def as_html(result: "Result") -> str:
         parts.append(table("", _marginals(result), head=True))
         more = result.model.n_variables - MOST_ROWS
         if more > 0:
-            parts.append(f"<p>... and {count(more, 'more variable')}</p>")
+            parts.append(f"<p>... and {count_text(more, 'more variable')}</p>")
     return "".join(parts)
 
 
@@ -44,13 +44,15 @@ def _length(result: "Result") -> str:
     seconds = f"{facts.get('seconds', 0.0):.2g} s"
     stopped = ", interrupted" if facts.get("interrupted") else ""
     if result.converged is not None:
-        after = f"not converged after {count(result.sweeps, 'sweep')}"
+        after = f"not converged after {count_text(result.sweeps, 'sweep')}"
         return (seconds if result.converged else after) + stopped
     burn_in = facts.get("burn_in", 0)
     after = f" after {burn_in:,} of burn-in" if burn_in else ""
     chains, members = facts.get("chains", 1), facts.get("members", 1)
-    many = f"{count(chains, 'herd')} of {members}" if members > 1 else count(chains, "chain")
-    return f"{count(result.sweeps, 'sweep')}{after}, {many}, {seconds}{stopped}"
+    many = (
+        f"{count_text(chains, 'herd')} of {members}" if members > 1 else count_text(chains, "chain")
+    )
+    return f"{count_text(result.sweeps, 'sweep')}{after}, {many}, {seconds}{stopped}"
 
 
 def _facts(result: "Result") -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-from herded.errors import MethodError, NotKeptError, missing
+from herded.errors import MethodError, NotKeptError, missing_extra_error
 from herded.models.protocol import Model
 from herded.run.result import Result
 
@@ -25,7 +25,7 @@ def to_pandas(result: Result) -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise missing("pandas", "to_pandas", "xarray") from error
+        raise missing_extra_error("pandas", "to_pandas", "xarray") from error
     tables, model = result.chain_marginals, result.model
     variable, state = np.nonzero(np.arange(tables.shape[2]) < model.cardinalities[:, None])
     columns: dict[str, Any] = {}
@@ -53,9 +53,9 @@ def to_xarray(result: Result, *, log_score: bool = True) -> Any:
     try:
         import xarray
     except ImportError as error:
-        raise missing("xarray", "to_xarray", "xarray") from error
+        raise missing_extra_error("xarray", "to_xarray", "xarray") from error
     if not hasattr(xarray, "DataTree"):
-        raise missing("xarray 2024.10 or later", "to_xarray", "xarray")
+        raise missing_extra_error("xarray 2024.10 or later", "to_xarray", "xarray")
     tree = xarray.DataTree(xarray.Dataset(attrs=_attributes(result)))
     for name, parts, coordinates in _groups(result, log_score):
         used = {dim for dims, _ in parts.values() for dim in dims}

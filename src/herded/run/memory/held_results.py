@@ -31,7 +31,7 @@ def left_of(max_memory: Size | None, held: float) -> Size | None:
     """What is left of a limit; where there is none, what is free tells what is left."""
     if max_memory is None or not held:
         return max_memory
-    return max(1.0, memory_limits.limit(max_memory) - held)
+    return max(1.0, memory_limits.memory_limit(max_memory) - held)
 
 
 def with_memory(result: Result, at_most: float) -> Result:

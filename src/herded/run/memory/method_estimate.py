@@ -15,10 +15,10 @@ from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
-from herded.models.factor_graph import FactorGraph, as_graph
+from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
-from herded.run.diagnostics.cross_check import HERDS, MEMBERS
-from herded.run.sampler_run import BLOCK, SPARE
+from herded.run.diagnostics.cross_check import SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS
+from herded.run.sampler_run import BLOCK_ENTRIES, MAX_WARM_UP_BYTES
 from herded.system.memory_limits import Size
 
 SMALL_THINGS = 2.0**20
@@ -26,7 +26,7 @@ NUMBER = 8.0
 OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 
-def run_memory(
+def estimate_run_memory(
     model: Model,
     method: Method,
     *,
@@ -43,13 +43,13 @@ def run_memory(
     """
     if isinstance(method, Exact):
         return method.compile(model, max_memory=max_memory).memory
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
     if isinstance(method, Sampler):
         found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
         weights, block = _weights(model, method, chains, found), _block(found, graph)
         if by_clock:
-            weights += min(chains * found.chain_memory, SPARE)
+            weights += min(chains * found.chain_memory, MAX_WARM_UP_BYTES)
         return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
     messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
     tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
@@ -65,10 +65,12 @@ def run_memory(
 def _control(model: Model, table: float, max_memory: Size | None) -> float:
     """The herds that a solver is compared with, which go without where they do not fit."""
     try:
-        herd = Gibbs(herd=MEMBERS).propose(model, max_memory=max_memory)
+        herd = Gibbs(herd=SOLVER_CHECK_MEMBERS).propose(model, max_memory=max_memory)
     except HerdedError:
         return 0.0
-    return herd.memory + (HERDS - 1) * herd.chain_memory + 8 * HERDS * table
+    return (
+        herd.memory + (SOLVER_CHECK_HERDS - 1) * herd.chain_memory + 8 * SOLVER_CHECK_HERDS * table
+    )
 
 
 def _table(graph: FactorGraph) -> float:
@@ -108,7 +110,7 @@ def _factors(graph: FactorGraph) -> float:
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
     """Bytes of the block of samples of one chain."""
     width = int(graph.cardinalities.max())
-    return max(BLOCK, proposal.least_block * graph.n_variables) * (
+    return max(BLOCK_ENTRIES, proposal.least_block * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
     )
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from herded.layouts.base import Layout
-from herded.layouts.packing.member_bits import WORD
-from herded.run.observables.batched import bytes_of_terms, of_blocks
+from herded.layouts.packing.member_bits import WORD_BITS
+from herded.run.observables.batched import bytes_of_terms, find_batched_observable
 from herded.run.observables.recorder import (
     AT_HAND,
     FIRST_MEMBERS,
@@ -22,7 +22,7 @@ from herded.run.observables.recorder import (
     rows_at_once,
     sums_blocks,
 )
-from herded.run.sampler_run import BLOCK, Chain
+from herded.run.sampler_run import BLOCK_ENTRIES, Chain
 
 NUMBER = 8.0  # bytes of a number of 64 bits
 STATES_OF_CALLS = 16.0  # bytes of a state of a variable that a function gets, and works with
@@ -55,7 +55,10 @@ def bytes_of_calls(
     for k, (choice, size) in enumerate(zip(choices, sizes, strict=True)):
         # As given, and as numbers of 64 bits beside those of the draw before.
         each = size * (_item_size(chain, k) + 2 * NUMBER + IS_FINITE)
-        is_fast, states = of_blocks(choice.f) is not None, states_at_once(layout, AT_HAND)
+        is_fast, states = (
+            find_batched_observable(choice.f) is not None,
+            states_at_once(layout, AT_HAND),
+        )
         if not is_fast:
             need = states + some * (STATES_OF_CALLS * layout.model.n_variables + each)
         elif layout.bit_places is None:  # it reads a copy of the states
@@ -96,10 +99,10 @@ def states_at_once(layout: Layout, most: int, whole: bool = False) -> float:
     """Bytes of a block of states, and of the words that they are unpacked from."""
     n, size = layout.model.n_variables, np.dtype(layout.state_type).itemsize
     of_a_sweep = max(layout.n_replicas * n, 1)
-    rows = min(max(1, BLOCK // max(layout.sample_size, 1)), max(1, most // of_a_sweep))
+    rows = min(max(1, BLOCK_ENTRIES // max(layout.sample_size, 1)), max(1, most // of_a_sweep))
     one = n * (layout.members if whole else 1)
     found = float(size * min(rows * of_a_sweep, max(most, one)))
     if layout.bit_places is not None:  # twice: as the layout has them, and in the model's order
-        words = -(-layout.members // WORD) if whole or rows > 1 else 1
+        words = -(-layout.members // WORD_BITS) if whole or rows > 1 else 1
         found += 2 * NUMBER * n * float(rows * words * layout.bit_places.planes)
     return found

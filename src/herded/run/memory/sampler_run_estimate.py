@@ -17,7 +17,7 @@ import numpy as np
 from herded.errors import MemoryLimitError
 from herded.layouts.base import Layout
 from herded.methods.schedule import is_annealed
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states
@@ -32,7 +32,7 @@ from herded.run.memory.observable_estimate import (
 from herded.run.observables.recorder import Observables
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import reserve
-from herded.run.recording.log_z_estimator import MOST as MOST_SCORES
+from herded.run.recording.log_z_estimator import MAX_KEPT_SWEEPS as MOST_SCORES
 from herded.run.recording.recorder_base import STATES_AT_ONCE
 from herded.run.recording.recorders import (
     MAX_JOINT,
@@ -44,11 +44,11 @@ from herded.run.recording.recorders import (
 )
 from herded.run.recording.trace import trace_bytes
 from herded.run.result import Diagnostic, Result
-from herded.run.run_loop import ENDLESS
-from herded.run.sampler_run import SPARE, Chain, SamplerRun, block_shape
+from herded.run.run_loop import UNLIMITED_SWEEPS
+from herded.run.sampler_run import MAX_WARM_UP_BYTES, Chain, SamplerRun, block_shape
 from herded.system import cpu_count, memory_limits
 from herded.system.argument_checks import edge_array
-from herded.system.memory_limits import Size, readable
+from herded.system.memory_limits import Size, size_text
 
 NUMBER = 8.0  # bytes of a number of 64 bits
 OBJECT = 150.0  # bytes of a small view of an array
@@ -93,7 +93,7 @@ class Estimate(NamedTuple):
             return True
         return (
             self.bytes - self.tables <= memory_limits.LITTLE
-            or self.bytes <= memory_limits.limit(max_memory)
+            or self.bytes <= memory_limits.memory_limit(max_memory)
         )
 
     def check(self, max_memory: Size | None) -> None:
@@ -101,13 +101,13 @@ class Estimate(NamedTuple):
         if self.fits(max_memory):
             return
         limit, largest = (
-            memory_limits.limit(max_memory),
+            memory_limits.memory_limit(max_memory),
             max(self.needs, key=lambda need: need.bytes),
         )
         raise MemoryLimitError(
-            f"expected a run of at most {readable(limit)}, but it needs {readable(self.bytes)}, of "
-            f"which {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
-            f"{readable(largest.bytes)}: {self._remedy(largest, limit)}, or raise max_memory="
+            f"expected a run of at most {size_text(limit)}, but it needs {size_text(self.bytes)}, "
+            f"of which {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
+            f"{size_text(largest.bytes)}: {self._remedy(largest, limit)}, or raise max_memory="
         )
 
     def _remedy(self, largest: Need, limit: float) -> str:
@@ -175,7 +175,7 @@ def run_length(
     sends: bool,
 ) -> Length:
     """How long a run is, as `infer` was asked for it."""
-    parallel = 1 if chains == 1 else min(chains, threads or cpu_count.available())
+    parallel = 1 if chains == 1 else min(chains, threads or cpu_count.count_usable_cpus())
     by_clock = seconds is not None
     return Length(chains, sweeps, burn_in, parallel, by_clock, by_clock and not sends, sends)
 
@@ -206,7 +206,7 @@ def _fitting(
 
     Where the clock ends a run its samples and series may end it earlier, if one of each fits.
     """
-    known = length.sweeps < ENDLESS
+    known = length.sweeps < UNLIMITED_SWEEPS
     if known:
         estimate = estimate_run(layout, keep, length._replace(by_clock=False), chain)
         if estimate.fits(max_memory) or not length.by_clock:
@@ -217,7 +217,7 @@ def _fitting(
     if not growing:
         estimate.check(max_memory)
         return estimate, None
-    room = max(0.0, memory_limits.limit(max_memory) - estimate.fixed)
+    room = max(0.0, memory_limits.memory_limit(max_memory) - estimate.fixed)
     least = max(choice.every for choice in _every(keep))
     most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
     share = most / length.sweeps
@@ -255,7 +255,7 @@ def flag_full(result: Result) -> Result:
 def _tables(layout: Layout, length: Length) -> float:
     copies = 0.0
     if length.compiles:
-        copies = min(length.chains * layout.chain_memory, SPARE)
+        copies = min(length.chains * layout.chain_memory, MAX_WARM_UP_BYTES)
     return layout.memory + (length.chains - 1) * layout.chain_memory + copies
 
 
@@ -345,7 +345,8 @@ def _result(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain 
     compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
     walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
     rows = length.chains * layout.members
-    sweeps = 0 if length.sweeps >= ENDLESS else length.sweeps  # bins are in the gaps of `BY_CLOCK`
+    # bins are in the gaps of `BY_CLOCK`
+    sweeps = 0 if length.sweeps >= UNLIMITED_SWEEPS else length.sweeps
     bins = max(
         (
             bytes_of_bins(sweeps // choice.every, rows, numbers_of(chain, k))
@@ -363,7 +364,7 @@ def _count_pairs(model: Model, choice: PairMarginals) -> int:
     if isinstance(model, Lattice):
         return sum(along.size for along in model.couplings)
     if has_factors(model):
-        return len(as_graph(model).adjacency[1]) // 2
+        return len(to_factor_graph(model).adjacency[1]) // 2
     return 0
 
 
@@ -373,5 +374,5 @@ def _sizes(model: Model) -> tuple[float, float, float]:
         n, k = model.n_variables, model.log_unary.shape[-1]
         edges = sum(along.size for along in model.couplings)
         return float(n + edges), float(n + 2 * edges), float(n * k + edges * k * k)
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     return float(graph.n_factors), float(len(graph.factor_variables)), float(len(graph.log_tables))

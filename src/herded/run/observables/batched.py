@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.observables.functions import energy, magnetisation, order_of, states_of_all
+from herded.run.observables.functions import energy, magnetisation, order_parameter, states_of_all
 from herded.run.observables.kernels import count_rows, factor_scores, lattice_scores
 from herded.run.observables.large_lattices import energies_in_bands, is_large
-from herded.system.last_value_cache import keeps_last
+from herded.system.last_value_cache import cache_last
 
 
 def energies(samples: np.ndarray, model: Model) -> np.ndarray:
@@ -29,7 +29,7 @@ def energies(samples: np.ndarray, model: Model) -> np.ndarray:
         lattice_scores(samples, *arrays, units)
         return 0.0 - (constant + unit * units)
     if has_factors(model):
-        graph, scores = as_graph(model), np.zeros(len(samples))
+        graph, scores = to_factor_graph(model), np.zeros(len(samples))
         factor_scores(
             np.ascontiguousarray(samples.T),
             graph.factor_start,
@@ -43,7 +43,7 @@ def energies(samples: np.ndarray, model: Model) -> np.ndarray:
     return 0.0 - np.asarray(model.log_score(samples))
 
 
-@keeps_last
+@cache_last
 def lattice_terms(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
     """What does not depend on the state, a unit, and in units what `lattice_scores` reads."""
     shape, n = model.shape, model.n_variables
@@ -82,7 +82,7 @@ def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
     """`magnetisation` of samples (rows, N)."""
     counts = np.zeros((len(samples), states_of_all(model)), np.int64)
     count_rows(samples, counts)
-    return order_of(counts / samples.shape[1])
+    return order_parameter(counts / samples.shape[1])
 
 
 def bytes_of_terms(f: Callable[..., Any], model: Model) -> float:
@@ -93,6 +93,8 @@ def bytes_of_terms(f: Callable[..., Any], model: Model) -> float:
     return 8.0 * model.n_variables * float(numbers)
 
 
-def of_blocks(f: Callable[..., Any]) -> Callable[[np.ndarray, Model], np.ndarray] | None:
+def find_batched_observable(
+    f: Callable[..., Any],
+) -> Callable[[np.ndarray, Model], np.ndarray] | None:
     """The same for samples (rows, N) of many sweeps at once, where there is such."""
     return energies if f is energy else magnetisations if f is magnetisation else None

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError, ModelError
 from herded.models.protocol import Model
 from herded.models.validation import check_states
-from herded.system.argument_checks import edge_array, shown, whole_array
+from herded.system.argument_checks import as_integer_array, edge_array, short_repr
 
 
 def energy(states: ArrayLike, model: Model) -> Any:
@@ -67,11 +67,11 @@ def magnetisation(states: ArrayLike, model: Model) -> Any:
     higher = [(x == state).sum(axis=-1) for state in range(2, k)]
     ones = (x == 1).sum(axis=-1) if higher else x.sum(axis=-1)
     counts = np.stack([x.shape[-1] - ones - sum(higher), ones, *higher], axis=-1)
-    found = order_of(counts / x.shape[-1])
+    found = order_parameter(counts / x.shape[-1])
     return found if found.ndim else float(found)
 
 
-def order_of(shares: np.ndarray) -> np.ndarray:
+def order_parameter(shares: np.ndarray) -> np.ndarray:
     """The magnetisation of states in which variables have these shares (..., K)."""
     k = shares.shape[-1]
     if k == 2:
@@ -106,7 +106,7 @@ class Correlations:
 
     def __call__(self, states: ArrayLike, model: Model) -> np.ndarray:
         x, k = check_states(model, states), states_of_all(model)
-        where = whole_array("the distances or pairs of Correlations", self.at)
+        where = as_integer_array("the distances or pairs of Correlations", self.at)
         alike = self._of_pairs(x, model) if where.ndim == 2 else self._along(x, where, model)
         return np.asarray((k * alike - 1.0) / (k - 1.0))
 
@@ -114,7 +114,7 @@ class Correlations:
         """(..., E) whether pairs are alike."""
         pairs, n = edge_array("the pairs of Correlations", self.at), model.n_variables
         if ((pairs < 0) | (pairs >= n)).any():
-            raise ModelError(f"expected pairs of variables 0 to {n - 1}, got {shown(self.at)}")
+            raise ModelError(f"expected pairs of variables 0 to {n - 1}, got {short_repr(self.at)}")
         return np.asarray(x[..., pairs[:, 0]] == x[..., pairs[:, 1]], np.float64)
 
     def _along(self, x: np.ndarray, distances: np.ndarray, model: Model) -> np.ndarray:
@@ -123,12 +123,12 @@ class Correlations:
         if not hasattr(model, "joined") and len(shape) < 2:
             raise MethodError(
                 f"expected pairs (E, 2) for Correlations on a model that is no lattice, got "
-                f"{shown(self.at)}"
+                f"{short_repr(self.at)}"
             )
         if not len(distances) or distances.min() < 1 or distances.max() >= max(shape):
             raise MethodError(
                 f"expected distances from 1 to {max(shape) - 1} for Correlations on a lattice of "
-                f"{' x '.join(map(str, shape))}, got {shown(self.at)}"
+                f"{' x '.join(map(str, shape))}, got {short_repr(self.at)}"
             )
         pictures = x.reshape(*x.shape[:-1], *shape)
         found = [

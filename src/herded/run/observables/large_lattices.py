@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.lattice import Lattice
-from herded.system.last_value_cache import keeps_last
+from herded.system.last_value_cache import cache_last
 
 LARGE = 2**20  # sites
 LARGE_UNEVEN = 2**22  # sites of lattices whose terms differ, and are made for every state
@@ -40,7 +40,7 @@ def is_large(model: Lattice) -> bool:
     return model.n_variables > LARGE_UNEVEN or lattice_units(model).is_even
 
 
-@keeps_last
+@cache_last
 def lattice_units(model: Lattice) -> LatticeUnits:
     """The constant and the unit that `block_measures.lattice_terms` finds, found in bands."""
     n, k = model.n_variables, model.log_unary.shape[-1]

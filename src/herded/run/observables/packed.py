@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.layouts.base import Layout
-from herded.layouts.packing.member_bits import WORD, spread
+from herded.layouts.packing.member_bits import WORD_BITS, unpack_states
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
@@ -22,7 +22,7 @@ from herded.run.observables.functions import (
     energy,
     joined_axes,
     magnetisation,
-    order_of,
+    order_parameter,
     states_of_all,
 )
 from herded.run.observables.large_lattices import axis_ends, is_large, lattice_units
@@ -34,9 +34,9 @@ from herded.run.observables.packed_kernels import (
     alike_words,
     count_members,
 )
-from herded.system.argument_checks import whole_array
+from herded.system.argument_checks import as_integer_array
 
-NOWHERE = np.zeros(0, np.int64)
+EMPTY_INTEGERS = np.zeros(0, np.int64)
 
 
 class Term(NamedTuple):
@@ -44,10 +44,10 @@ class Term(NamedTuple):
 
     kind: int
     value: int = 0  # the state, or how far pairs are apart
-    first: np.ndarray = NOWHERE
-    second: np.ndarray = NOWHERE
-    holes: np.ndarray = NOWHERE
-    weights: np.ndarray = NOWHERE
+    first: np.ndarray = EMPTY_INTEGERS
+    second: np.ndarray = EMPTY_INTEGERS
+    holes: np.ndarray = EMPTY_INTEGERS
+    weights: np.ndarray = EMPTY_INTEGERS
     scale: int = 1
 
     def add(self, words: np.ndarray, totals: np.ndarray) -> None:
@@ -58,7 +58,7 @@ class Term(NamedTuple):
         totals += self.scale * mine
 
 
-def weighed(term: Term, weights: np.ndarray) -> list[Term]:
+def with_weights(term: Term, weights: np.ndarray) -> list[Term]:
     """A term with these weights: none where all are 0, a count where others are equal."""
     some, holes = np.flatnonzero(weights), np.flatnonzero(weights == 0)
     if not len(some):
@@ -69,27 +69,27 @@ def weighed(term: Term, weights: np.ndarray) -> list[Term]:
     return [term._replace(weights=np.ascontiguousarray(weights))]
 
 
-def of_state(state: int, weights: np.ndarray) -> list[Term]:
+def state_terms(state: int, weights: np.ndarray) -> list[Term]:
     """Variables in a state."""
-    return weighed(Term(STATE, state), weights)
+    return with_weights(Term(STATE, state), weights)
 
 
-def of_pairs(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[Term]:
+def pair_terms(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[Term]:
     """Listed pairs that are alike."""
     some = np.flatnonzero(weights)
-    return weighed(Term(PAIRS, first=first[some], second=second[some]), weights[some])
+    return with_weights(Term(PAIRS, first=first[some], second=second[some]), weights[some])
 
 
-def along(step: int, weights: np.ndarray) -> list[Term]:
+def offset_pair_terms(step: int, weights: np.ndarray) -> list[Term]:
     """Pairs (i, i + step) that are alike, with the weights (N - step,); few of them are listed."""
     some = np.flatnonzero(weights)
     if 2 * len(some) < len(weights):
-        return of_pairs(some, some + step, weights[some])
-    return weighed(Term(ALONG, step), weights)
+        return pair_terms(some, some + step, weights[some])
+    return with_weights(Term(ALONG, step), weights)
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class PackedObservable:
     """What `finish` makes of the sums (rows, members, G) of G groups of terms."""
 
     groups: list[list[Term]]
@@ -97,7 +97,7 @@ class Measure:
 
     def values(self, words: np.ndarray, members: int) -> np.ndarray:
         """(rows, members, ...)"""
-        totals = np.zeros((len(self.groups), len(words), WORD * words.shape[1]), np.int64)
+        totals = np.zeros((len(self.groups), len(words), WORD_BITS * words.shape[1]), np.int64)
         for terms, mine in zip(self.groups, totals, strict=True):
             for term in terms:
                 term.add(words, mine)
@@ -110,14 +110,14 @@ class Measure:
 
 
 @dataclass(frozen=True, eq=False)
-class PairMeasure(Measure):
+class PairMeasure(PackedObservable):
     """Each pair by itself."""
 
     first: np.ndarray
     second: np.ndarray
 
     def values(self, words: np.ndarray, members: int) -> np.ndarray:
-        return self.finish(spread(self._alike(words), members))
+        return self.finish(unpack_states(self._alike(words), members))
 
     def sums(self, words: np.ndarray, members: int) -> np.ndarray:
         return self.sums_of(self.member_counts(words, members), members)
@@ -138,12 +138,12 @@ class PairMeasure(Measure):
         return found
 
 
-def of_bits(f: Callable[..., Any], layout: Layout) -> Measure | None:
+def find_packed_observable(f: Callable[..., Any], layout: Layout) -> PackedObservable | None:
     """A ready-made function for the herds of a layout, where it can be counted on their bits."""
     if layout.bit_places is None:
         return None
     if f is energy:
-        return of_energy(layout.model)
+        return packed_energy(layout.model)
     if f is magnetisation:
         return of_magnetisation(layout.model)
     return of_correlations(f, layout.model) if isinstance(f, Correlations) else None
@@ -152,7 +152,7 @@ def of_bits(f: Callable[..., Any], layout: Layout) -> Measure | None:
 # -- energies -------------------------------------------------------------------------------------
 
 
-def of_energy(model: Model) -> Measure | None:
+def packed_energy(model: Model) -> PackedObservable | None:
     """The energy of a lattice, or of a graph of pairs of binary variables without zeros."""
     if isinstance(model, Lattice) and is_large(model):
         if not lattice_units(model).is_even:
@@ -164,7 +164,7 @@ def of_energy(model: Model) -> Measure | None:
         constant, unit, terms = _of_graph(model)
     else:
         return None
-    return Measure([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
+    return PackedObservable([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
 
 
 def _of_large_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
@@ -188,12 +188,12 @@ def _of_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
     constant, unit, arrays = lattice_terms(model)
     sites, slopes, steps, axes, first, second, ends = arrays
     if len(slopes):
-        terms = of_state(1, slopes)
+        terms = state_terms(1, slopes)
     else:
-        terms = [term for k in range(sites.shape[1]) for term in of_state(k, sites[:, k])]
+        terms = [term for k in range(sites.shape[1]) for term in state_terms(k, sites[:, k])]
     for step, weights in zip(steps.tolist(), axes, strict=True):
-        terms += along(step, weights[: len(weights) - step])
-    return constant, unit, terms + of_pairs(first, second, ends)
+        terms += offset_pair_terms(step, weights[: len(weights) - step])
+    return constant, unit, terms + pair_terms(first, second, ends)
 
 
 def _is_of_pairs(graph: FactorGraph) -> bool:
@@ -207,7 +207,7 @@ def _is_of_pairs(graph: FactorGraph) -> bool:
 def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
     """Log-potentials as a constant, slopes of single variables, and what pairs gain if alike."""
     constant, slope, tables = 0.0, np.zeros(graph.n_variables), graph.log_tables
-    first, second, gains = [NOWHERE], [NOWHERE], [np.zeros(0)]
+    first, second, gains = [EMPTY_INTEGERS], [EMPTY_INTEGERS], [np.zeros(0)]
     for factors, variables, strides in graph.by_arity():
         at = graph.table_start[factors]
         zero = tables[at]
@@ -224,29 +224,35 @@ def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
             first, second, gains = [*first, i], [*second, j], [*gains, gain]
     gain = np.concatenate(gains)
     unit, (slopes, weights) = whole_units((slope, gain), len(slope) + len(gain))
-    pairs = of_pairs(np.concatenate(first), np.concatenate(second), weights)
-    return constant, unit, of_state(1, slopes) + pairs
+    pairs = pair_terms(np.concatenate(first), np.concatenate(second), weights)
+    return constant, unit, state_terms(1, slopes) + pairs
 
 
 # -- shares of states, and of pairs that are alike ------------------------------------------------
 
 
-def of_magnetisation(model: Model) -> Measure:
+def of_magnetisation(model: Model) -> PackedObservable:
     k, n = states_of_all(model), model.n_variables
     if k == 2:
         ones = [[Term(STATE, 1)]]
-        return Measure(ones, lambda c: order_of(np.concatenate([n - c, c], axis=-1) / n))
-    return Measure([[Term(STATE, state)] for state in range(k)], lambda c: order_of(c / n))
+        return PackedObservable(
+            ones, lambda c: order_parameter(np.concatenate([n - c, c], axis=-1) / n)
+        )
+    return PackedObservable(
+        [[Term(STATE, state)] for state in range(k)], lambda c: order_parameter(c / n)
+    )
 
 
-def of_correlations(f: Correlations, model: Model) -> Measure:
-    k, at = states_of_all(model), whole_array("the distances or pairs of Correlations", f.at)
+def of_correlations(f: Correlations, model: Model) -> PackedObservable:
+    k, at = states_of_all(model), as_integer_array("the distances or pairs of Correlations", f.at)
     if at.ndim == 2:
         first, second = (np.ascontiguousarray(side) for side in at.T)
         return PairMeasure([], lambda alike: (k * alike - 1.0) / (k - 1.0), first, second)
     found = [_apart(model, int(distance)) for distance in at.reshape(-1)]
     counts = np.array([count for _, count in found])
-    return Measure([terms for terms, _ in found], lambda c: (k * (c / counts) - 1.0) / (k - 1.0))
+    return PackedObservable(
+        [terms for terms, _ in found], lambda c: (k * (c / counts) - 1.0) / (k - 1.0)
+    )
 
 
 def _apart(model: Model, distance: int) -> tuple[list[Term], int]:
@@ -263,5 +269,5 @@ def _apart(model: Model, distance: int) -> tuple[list[Term], int]:
         for far in ways:
             weights = (near < size - far).astype(np.int64)
             count += int(weights.sum())
-            terms += along(far * stride, weights[: model.n_variables - far * stride])
+            terms += offset_pair_terms(far * stride, weights[: model.n_variables - far * stride])
     return terms, count

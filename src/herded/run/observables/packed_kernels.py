@@ -7,13 +7,14 @@ seven carries at a time; where each has a weight of its own, weights are added m
 
 import numpy as np
 
-from herded.layouts.packing.member_bits import WORD
+from herded.layouts.packing.member_bits import WORD_BITS
 from herded.system.compilation.jit import jit
 
 LANES = 32  # counters side by side, of which each counts for 64 members
-AT_ONCE = 7  # words that a counter takes in one go
-CHUNK = LANES * AT_ONCE
-TILE = AT_ONCE * CHUNK  # words that are looked at before they are counted: few enough for the cache
+WORDS_PER_ADDER = 7  # words that a counter takes in one go
+CHUNK = LANES * WORDS_PER_ADDER
+# words that are looked at before they are counted: few enough for the cache
+TILE = WORDS_PER_ADDER * CHUNK
 PLANES = 64  # bits of a counter
 STATE, ALONG, PAIRS = 0, 1, 2  # what is looked at: a state, pairs so far apart, listed pairs
 _U = np.uint64
@@ -36,7 +37,7 @@ def add_true(words, kind, value, first, second, holes, weights, totals):
     planes = planes_for(length)
     for r in range(rows):
         for w in range(n_words):
-            x, mine, hole = words[r, w], totals[r, WORD * w : WORD * (w + 1)], 0
+            x, mine, hole = words[r, w], totals[r, WORD_BITS * w : WORD_BITS * (w + 1)], 0
             for start in range(_NONE, length, _U(TILE)):
                 count = min(length - start, _U(TILE))
                 if kind == STATE:
@@ -105,7 +106,7 @@ def add_weights(room, weights, start, count, totals):
 
     Eight members at a time, whose sums stay in registers; lanes are words.
     """
-    for m in range(_NONE, _U(WORD), _U(8)):
+    for m in range(_NONE, _U(WORD_BITS), _U(8)):
         a = b = c = d = e = f = g = h = np.int64(0)
         for i in range(count):
             bits, weight = np.int64(room[i] >> m), weights[start + i]
@@ -134,8 +135,8 @@ def count_members(words, members, counts):
     """counts[r, e] += how many of the members have their bit in the words (rows, words, 1, E)."""
     for r in range(words.shape[0]):
         for w in range(words.shape[1]):
-            live = min(members - WORD * w, WORD)
-            mask = _ALL >> _U(WORD - live)
+            live = min(members - WORD_BITS * w, WORD_BITS)
+            mask = _ALL >> _U(WORD_BITS - live)
             for e in range(_U(words.shape[3])):
                 v = words[r, w, 0, e] & mask
                 v -= (v >> _1) & _TWOS
@@ -212,5 +213,5 @@ def add_lanes(counter, planes, totals):
     for p in range(planes):
         word = counter[p * _U(LANES)]
         counter[p * _U(LANES)] = _NONE
-        for m in range(_U(WORD)):
+        for m in range(_U(WORD_BITS)):
             totals[m] += np.int64(((word >> m) & _1) << p)

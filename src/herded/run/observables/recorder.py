@@ -17,14 +17,14 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.layouts.packing.member_bits import WORD, member_ranges
+from herded.layouts.packing.member_bits import WORD_BITS, member_ranges
 from herded.layouts.state import State
 from herded.models.protocol import Model
-from herded.run.observables.batched import of_blocks
+from herded.run.observables.batched import find_batched_observable
 from herded.run.observables.large_lattices import LARGE
-from herded.run.observables.packed import Measure, PairMeasure, of_bits
+from herded.run.observables.packed import PackedObservable, PairMeasure, find_packed_observable
 from herded.run.recording.recorder_base import Recorder
-from herded.system.argument_checks import is_whole, shown
+from herded.system.argument_checks import is_whole_number, short_repr
 
 STATES = np.int32  # what functions get: products and sums of states do not overflow in it
 AT_HAND = 2**23  # states: as words of bits they are in the cache
@@ -77,12 +77,14 @@ class Observable:
         if not callable(self.f) or isinstance(self.f, type):
             raise MethodError(
                 "expected a function of states as an observable, such as energy, got "
-                f"{shown(self.f)}"
+                f"{short_repr(self.f)}"
             )
-        if not is_whole(self.every, 1):
-            raise MethodError(f"expected every to be 1 or more, got {shown(self.every)}")
+        if not is_whole_number(self.every, 1):
+            raise MethodError(f"expected every to be 1 or more, got {short_repr(self.every)}")
         if not isinstance(self.name, str | None):
-            raise MethodError(f"expected a text as name of an observable, got {shown(self.name)}")
+            raise MethodError(
+                f"expected a text as name of an observable, got {short_repr(self.name)}"
+            )
         if not self.name:
             object.__setattr__(self, "name", _name_of(self.f))
 
@@ -136,7 +138,7 @@ class ObservableRecorder(Recorder):
         self.functions = [choice.for_model(layout.model) for choice in choices]
         self.shapes: list[tuple[int, ...]] = []  # of a value
         self.item_sizes: list[int] = []  # bytes of each number that the function itself gives
-        self.on_bits: list[Measure | None] = []
+        self.on_bits: list[PackedObservable | None] = []
         self.arrays = {"seen": np.zeros(1, np.int64)}
         self.at_once = rows_at_once(layout, 1)
 
@@ -155,7 +157,7 @@ class ObservableRecorder(Recorder):
         some = next(member_ranges(layout.members, first))
         states = self._shaped(layout.some_values(state, *some))
         for k, choice in enumerate(self.choices):
-            ready = of_blocks(choice.f) if states[0].size > LARGE else None
+            ready = find_batched_observable(choice.f) if states[0].size > LARGE else None
             given = np.zeros(len(states)) if ready else self._given(k, states)
             value = self._numbers_of(k, given)
             self.item_sizes.append(given.dtype.itemsize)
@@ -166,7 +168,7 @@ class ObservableRecorder(Recorder):
                     f"shape {value.shape}"
                 )
             self.shapes.append(value.shape[1:])
-            self.on_bits.append(of_bits(choice.f, layout))
+            self.on_bits.append(find_packed_observable(choice.f, layout))
             self.arrays[f"sums {k}"] = np.zeros(value.shape[1:])
             if choice.series:
                 self.arrays[f"series {k}"] = np.empty((0, layout.members, *value.shape[1:]))
@@ -203,8 +205,10 @@ class ObservableRecorder(Recorder):
         members, n = self.layout.members, self.layout.model.n_variables
         sums: dict[int, list[np.ndarray]] = {k: [] for k in ks}
         values: dict[int, list[np.ndarray]] = {k: [] for k in ks}
-        for first, last in member_ranges(members, max(WORD, AT_HAND // max(n * len(block), 1))):
-            words = self.layout.words_of(block, first // WORD, -(-last // WORD))
+        for first, last in member_ranges(
+            members, max(WORD_BITS, AT_HAND // max(n * len(block), 1))
+        ):
+            words = self.layout.words_of(block, first // WORD_BITS, -(-last // WORD_BITS))
             for k in ks:
                 measure: Any = self.on_bits[k]
                 mine = words if len(wanted[k]) == len(words) else words[wanted[k]]
@@ -266,7 +270,7 @@ class ObservableRecorder(Recorder):
 
     def _values(self, k: int, states: np.ndarray, at: np.ndarray) -> Iterator[np.ndarray]:
         """Of each draw, (members, ...)."""
-        at_once = of_blocks(self.choices[k].f)
+        at_once = find_batched_observable(self.choices[k].f)
         if at_once is not None:
             mine = states if len(at) == len(states) else states[at]
             samples = np.ascontiguousarray(mine.reshape(-1, mine.shape[-1]))

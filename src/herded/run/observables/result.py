@@ -9,7 +9,7 @@ import numpy as np
 from herded.errors import MethodError, NotKeptError
 from herded.methods.schedule import is_annealed
 from herded.run.diagnostics.autocorrelation import autocorrelation_times
-from herded.run.diagnostics.intervals import t_quantile
+from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.recording.growing_arrays import joined
 from herded.system.suggestions import did_you_mean
@@ -90,7 +90,7 @@ class Observed:
         a series, which tells these, it has no ends.
         """
         error, chains = np.asarray(self.standard_error), len(self.chain_means)
-        reach = t_quantile(chains) * error
+        reach = t_quantile_95(chains) * error
         low, high = self.mean - reach, self.mean + reach
         if self.doubt:
             none = np.full_like(error, np.inf)
@@ -157,7 +157,7 @@ def _plain(value: np.ndarray) -> Any:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def observed(run: Any) -> ByName:
+def build_observable_results(run: Any) -> ByName:
     """What the observables of a `SamplerRun` are so far."""
     recorders: list[ObservableRecorder] = [chain.recorders[Observables] for chain in run.chains]
     found = ByName()

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.layouts.base import Layout
 from herded.layouts.state import State
-from herded.models.factor_graph import as_graph, has_factors
+from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.run.recording.count_kernels import compile_parts, keep_best
 from herded.run.recording.recorder_base import Recorder
 from herded.system.threads import run_parts
@@ -40,7 +40,7 @@ class BestState:
 class BestRecorder(Recorder):
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
-        graph = as_graph(layout.model)
+        graph = to_factor_graph(layout.model)
         free = graph.evidence < 0
         parts = layout.components()
         owner = np.zeros(graph.n_variables, np.int64) if parts is None else parts

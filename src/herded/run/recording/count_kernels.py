@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import lock, starts
+from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 
-AT_ONCE = 64  # samples that are scored together
-AT_HAND = 2**13  # variables of a group: few enough for the nearest cache
+SAMPLES_PER_PASS = 64  # samples that are scored together
+VARIABLES_PER_GROUP = 2**13  # variables of a group: few enough for the nearest cache
 
 
 @jit
@@ -23,11 +23,11 @@ def count_ones(block, counts, first, last):
     Bytes are counted in bytes, as many at once as a register holds, and widened before they could
     overflow.
     """
-    part = np.empty(AT_HAND, np.uint8)
+    part = np.empty(VARIABLES_PER_GROUP, np.uint8)
     for group in range(first, last):
-        start = np.uint64(group * AT_HAND)
+        start = np.uint64(group * VARIABLES_PER_GROUP)
         rest = np.uint64(len(counts)) - start
-        n = rest if rest < AT_HAND else np.uint64(AT_HAND)
+        n = rest if rest < VARIABLES_PER_GROUP else np.uint64(VARIABLES_PER_GROUP)
         for early in range(0, len(block), 255):
             late = early + 255 if early + 255 < len(block) else len(block)
             for i in range(n):
@@ -40,7 +40,7 @@ def count_ones(block, counts, first, last):
 
 
 @jit
-def take_ones(ones, counts):
+def drain_counts(ones, counts):
     """counts += ones, and set ones to 0."""
     for i in range(len(ones)):
         counts[i] += ones[i]
@@ -87,15 +87,15 @@ def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArr
     factors = np.argsort(of_factor, kind="stable")
     slots = np.argsort(of_factor[slot_factor], kind="stable")
     variables = graph.factor_variables[slots]
-    return lock(
+    return make_read_only(
         PartArrays(
-            first_factor=starts(np.bincount(of_factor, minlength=n_parts)),
-            factor_start=starts(arity[factors]),
+            first_factor=start_offsets(np.bincount(of_factor, minlength=n_parts)),
+            factor_start=start_offsets(arity[factors]),
             variable=variables.astype(np.uint32),
             radix=graph.cardinalities[variables],
             table_start=graph.table_start[factors],
             log_tables=graph.log_tables,
-            first_member=starts(np.bincount(part, minlength=n_parts)),
+            first_member=start_offsets(np.bincount(part, minlength=n_parts)),
             member=np.argsort(part, kind="stable"),
         )
     )
@@ -110,10 +110,10 @@ def keep_best(parts, block, best_score, best, first, last):
     first_factor, factor_start, variable = parts.first_factor, parts.factor_start, parts.variable
     radix, table_start, log_tables = parts.radix, parts.table_start, parts.log_tables
     first_member, member = parts.first_member, parts.member
-    scores, entry = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int64)
+    scores, entry = np.empty(SAMPLES_PER_PASS), np.empty(SAMPLES_PER_PASS, np.int64)
     for c in range(first, last):
-        for start in range(0, len(block), AT_ONCE):
-            samples = block[start : start + AT_ONCE]
+        for start in range(0, len(block), SAMPLES_PER_PASS):
+            samples = block[start : start + SAMPLES_PER_PASS]
             count = len(samples)
             scores[:count] = 0.0
             for f in range(first_factor[c], first_factor[c + 1]):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from herded.run.recording.recorder_base import Recorder
-from herded.run.run_loop import ENDLESS
+from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import SamplerRun
 
 
@@ -13,7 +13,7 @@ def reserve(run: SamplerRun) -> None:
     It lies as in results: by sweep in herds, else by chain. Where the clock decides how many sweeps
     there are, recorders pile up parts instead.
     """
-    if run.most_recorded is not None or run.sweeps >= ENDLESS:
+    if run.most_recorded is not None or run.sweeps >= UNLIMITED_SWEEPS:
         return
     by_sweep, chains = run.layout.members > 1, run.chains
     for kind, recorder in chains[0].recorders.items():

@@ -19,10 +19,10 @@ from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.diagnostics.intervals import wide_t_quantile
 from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
 from herded.run.recording.recorder_base import Recorder
-from herded.run.result import Bridged
+from herded.run.result import LogZEstimate
 from herded.system.numerics.exp_log import log_array
 
-MOST = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
+MAX_KEPT_SWEEPS = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
 BATCHES = 32  # of a ladder's sweeps
 LEVELS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
 FEW_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
@@ -67,7 +67,7 @@ class LogZRecorder(Recorder):
         self.pile("series solid", solid)
         self.pile("series sweeps", seen + 1 + first + every * np.arange(len(rows)))
         self.arrays["seen"] += len(block)
-        if self.arrays["seen"][0] > MOST * every:
+        if self.arrays["seen"][0] > MAX_KEPT_SWEEPS * every:
             self.gather()
 
     def gather(self) -> None:
@@ -77,7 +77,7 @@ class LogZRecorder(Recorder):
         """
         super().gather()
         every = self.arrays["every"]
-        while self.arrays["seen"][0] > MOST * every[0]:
+        while self.arrays["seen"][0] > MAX_KEPT_SWEEPS * every[0]:
             every *= 2
         left = self.arrays["series sweeps"] % every[0] == 0
         if not left.all():
@@ -94,7 +94,9 @@ class OneLadder(NamedTuple):
     batches: np.ndarray  # how far each batch is from the whole
 
 
-def estimate(layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]) -> Bridged | None:
+def estimate(
+    layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]
+) -> LogZEstimate | None:
     """log Z of all ladders; None where they have too few sweeps for it."""
     for _, recorder in ladders:
         recorder.gather()
@@ -110,7 +112,7 @@ def estimate(layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]) ->
     margin = _margin(apart, LEVELS if trips < MANY_TRIPS else LEVELS[:2])
     half = BATCHES // 2
     halves = middle + apart[:, :half].mean(), middle + apart[:, half:].mean()
-    return Bridged(
+    return LogZEstimate(
         middle,
         float(margin),
         float(np.mean([one.upwards for one in found])),
@@ -164,7 +166,7 @@ def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneL
     return OneLadder(log_z, upwards, downwards, batches)
 
 
-def warnings_of(found: Bridged, round_trips: list[float]) -> list[str]:
+def warnings_of(found: LogZEstimate, round_trips: list[float]) -> list[str]:
     """What speaks against an estimate by ladders of so many round trips, as sentences."""
     sentences = []
     if min(round_trips) < FEW_TRIPS:

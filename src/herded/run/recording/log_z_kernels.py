@@ -14,7 +14,7 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
 ROUNDS = 100
-NEAR = 1e-10
+NEWTON_TOLERANCE = 1e-10
 
 
 @jit
@@ -55,7 +55,7 @@ def bridge(u, v, batches, up, down):
     for _ in range(ROUNDS):
         a, b, slope = 0.0, 0.0, 0.0
         for i in range(len(u)):
-            p, q = share(u[i] - c), share(c - v[i])
+            p, q = sigmoid(u[i] - c), sigmoid(c - v[i])
             a += p
             b += q
             slope += p * (1.0 - p) + q * (1.0 - q)
@@ -67,14 +67,14 @@ def bridge(u, v, batches, up, down):
         if not low < new < high:
             new = 0.5 * (low + high)
         moved, c = abs(new - c), new
-        if moved < NEAR:
+        if moved < NEWTON_TOLERANCE:
             break
     a, b, length = 0.0, 0.0, len(u) // batches
     for k in range(batches):
         up[k] = down[k] = 0.0
         for i in range(k * length, (k + 1) * length):
-            up[k] += share(u[i] - c)
-            down[k] += share(c - v[i])
+            up[k] += sigmoid(u[i] - c)
+            down[k] += sigmoid(c - v[i])
         a += up[k]
         b += down[k]
     for k in range(batches):
@@ -96,7 +96,7 @@ def log_mean_exp(u):
 
 
 @jit
-def share(z):
+def sigmoid(z):
     return 1.0 / (1.0 + exp(-z))
 
 

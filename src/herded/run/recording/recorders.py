@@ -21,15 +21,21 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text, neighbour_pairs
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.count_kernels import (
-    AT_HAND,
+    VARIABLES_PER_GROUP,
     count_ones,
     count_pairs,
     count_states,
-    take_ones,
+    drain_counts,
 )
 from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
 from herded.system import memory_limits
-from herded.system.argument_checks import edge_array, is_whole, number_array, shown, whole_array
+from herded.system.argument_checks import (
+    as_float_array,
+    as_integer_array,
+    edge_array,
+    is_whole_number,
+    short_repr,
+)
 from herded.system.threads import run_parts
 
 MAX_JOINT = 2**20
@@ -67,14 +73,16 @@ class MarginalRecorder(Recorder):
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         if len(state.ones):  # known variables are not visited, and not counted
-            take_ones(state.ones, self.arrays["counts"])
+            drain_counts(state.ones, self.arrays["counts"])
         elif self.binary:
-            groups = -(-block.shape[1] // AT_HAND)
+            groups = -(-block.shape[1] // VARIABLES_PER_GROUP)
             count = partial(count_ones, block, self.arrays["counts"])
             if pool is None:
                 count(0, groups)
             else:
-                run_parts(count, groups, lambda: np.full(groups, AT_HAND * len(block)), pool)
+                run_parts(
+                    count, groups, lambda: np.full(groups, VARIABLES_PER_GROUP * len(block)), pool
+                )
         else:
             count_states(block, self.layout.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block) * self.layout.members
@@ -143,7 +151,9 @@ class PairRecorder(Recorder):
         super().__init__(layout)
         self.edges = neighbour_pairs(layout.model) if edges is None else _check_edges(layout, edges)
         size = len(self.edges) * layout.width**2
-        memory_limits.check(8.0 * size, None, "tables of pairs of states", "give fewer edges=")
+        memory_limits.check_memory(
+            8.0 * size, None, "tables of pairs of states", "give fewer edges="
+        )
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
@@ -162,7 +172,7 @@ def _check_edges(layout: Layout, edges: ArrayLike) -> np.ndarray:
     pairs = edge_array("edges", edges)
     n = layout.model.n_variables
     if ((pairs < 0) | (pairs >= n)).any():
-        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {shown(edges)}")
+        raise ModelError(f"expected edges between variables 0 and {n - 1}, got {short_repr(edges)}")
     return pairs
 
 
@@ -226,7 +236,7 @@ class Samples:
     every: int = 1
 
     def __post_init__(self) -> None:
-        if not is_whole(self.every, 1):
+        if not is_whole_number(self.every, 1):
             raise MethodError(f"expected every to be 1 or more, got {self.every!r}")
 
     def recorder(self, layout: Layout) -> "SampleRecorder":
@@ -288,14 +298,14 @@ class ErrorCurve:
         if self.at is None:
             powers = 2 ** np.arange(max(total, 1).bit_length())
             return np.unique(np.append(powers[powers <= total], total))
-        points = np.unique(whole_array("at=", self.at))
+        points = np.unique(as_integer_array("at=", self.at))
         if len(points) and points[0] < 1:
             raise MethodError(f"expected sweeps of 1 or more in at=, got {points[0]}")
         return points[points <= total]
 
     def check(self, model: Model) -> np.ndarray:
         """The reference as (N, K), or a clear error."""
-        reference = number_array("the reference", self.reference)
+        reference = as_float_array("the reference", self.reference)
         shape = (model.n_variables, int(model.cardinalities.max()))
         if reference.size != shape[0] * shape[1]:
             raise ModelError(

@@ -17,11 +17,11 @@ import numpy as np
 
 from herded.layouts.base import Layout
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.packing.member_bits import spread
+from herded.layouts.packing.member_bits import unpack_states
 from herded.layouts.state import State
 from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import Joint, PairMarginals, PairRecorder
-from herded.system.numerics.counter_rng import draws, stream_key
+from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 MAX_STATES = 2**13  # of all members at one moment
 MIN_VARIABLES, MAX_VARIABLES = 16, 128
@@ -141,7 +141,7 @@ class TraceRecorder(Recorder):
         """The states (rows, members, variables) in rows of a block of samples."""
         layout = self.layout
         if self.places is not None:
-            return spread(self.places.words_of(rows, layout.members), layout.members)
+            return unpack_states(self.places.words_of(rows, layout.members), layout.members)
         if layout.is_herd:
             return layout.members_of(rows)[:, :, self.variables]
         if self.stored is None:
@@ -209,7 +209,7 @@ def _some_pairs(layout: Layout, recorders: dict[type, Recorder], chosen: np.ndar
 
 
 def _random_numbers(n: int) -> np.ndarray:
-    return draws(stream_key(0, PURPOSE), n)
+    return random_bits_array(stream_key(0, PURPOSE), n)
 
 
 def start_is_shared(recorders: Iterator[TraceRecorder]) -> bool:

@@ -2,7 +2,7 @@
 
 `named_methods.py` takes a call without a method, or with the name of one, and checks it. `plan.py`
 turns it into a `Plan`, with `method_choice.py` deciding whether exact inference fits, and
-`recommendation.py` which sampler to use, after a short `pilot.py` run. `infer_planned` runs the
+`recommendation.py` which sampler to use, after a short `pilot.py` run. `execute_plan` runs the
 plan: `escalation.py` tries methods from cheap to expensive until the chains agree,
 `log_z_escalation.py` does so for log Z, and `annealing_restarts.py` fills a time budget with
 searches for the best state.

@@ -8,7 +8,7 @@ that is doubted least: of those that are warned of alike the one whose chains ar
 other. Belief propagation is then a witness: often near where there are hard zeros, at times far off
 without a sign of it, so that it is compared and said, and never taken.
 
-`python -m benchmarks.accuracy.calibration climb` prints what every rung would have answered on
+`python -m benchmarks.accuracy.calibration escalate` prints what every rung would have answered on
 random models.
 
 With seconds every rung is tried for a small share of them, and the one that answers has the rest.
@@ -28,22 +28,23 @@ from herded.methods.tempered import Tempered
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks.move import Blocks
-from herded.run.diagnostics.cross_check import WITNESS_SECONDS, witness
-from herded.run.diagnostics.intervals import margins
+from herded.run.diagnostics.cross_check import WITNESS_SECONDS, run_belief_propagation_check
+from herded.run.diagnostics.intervals import half_widths
 from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER, SHORT_RUN
 from herded.run.memory.held_results import bytes_of_result, with_memory
 from herded.run.result import Diagnostic, Result
-from herded.run.selection.recommendation import BLOCK_UPDATES, in_blocks
+from herded.run.selection.recommendation import BLOCK_UPDATES, recommend_blocks
 
-SHARE = 0.12  # of the seconds, for each rung that is tried
-AFTERWARDS = 0.06  # of them, for what is looked at after the last run
+TRIAL_SHARE = 0.12  # of the seconds, for each rung that is tried
+CROSS_CHECK_SHARE = 0.06  # of them, for what is looked at after the last run
 CHAINS = 4
 RUNGS = 8  # of a ladder
 BURN_IN = 5  # a part in so many
 LEAST_SWEEPS = 40
-FAR = 0.05  # of two marginals
-NEAR = 0.04  # on average, are chains whose disagreement is not climbed over,
-APART = 0.5  # unless some marginal of theirs is: a mode of few variables hides in an average
+MAX_CROSS_CHECK_GAP = 0.05  # of two marginals
+MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not climbed over,
+# unless some marginal of theirs is: a mode of few variables hides in an average
+MAX_CHAIN_GAP = 0.5
 # Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
 # autocorrelation times on.
 MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN, HALVES_DIFFER)
@@ -51,13 +52,13 @@ LEAST_TIMES = 4.0
 
 
 @dataclass(frozen=True)
-class Step:
+class AttemptReport:
     """One step of a climb: what was tried, how long, and what it said.
 
     Examples
     --------
-    >>> from herded.run.selection.escalation import Step
-    >>> print(Step("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
+    >>> from herded.run.selection.escalation import AttemptReport
+    >>> print(AttemptReport("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
     blocks (0.5 s): the chains agree
     """
 
@@ -71,7 +72,7 @@ class Step:
         return f"{self.name} ({self.seconds:.2g} s): {self.said}"
 
 
-class Rung(NamedTuple):
+class Stage(NamedTuple):
     """A sampler and its run; sweeps are None where the clock decides."""
 
     name: str
@@ -82,12 +83,12 @@ class Rung(NamedTuple):
     held: float = 0.0  # bytes of an earlier result, which count towards the limit of memory
 
 
-class Tried(NamedTuple):
+class Attempt(NamedTuple):
     """A rung, and what came of it: a result, or why there is none."""
 
-    rung: Rung
+    rung: Stage
     result: Result | None
-    step: Step
+    step: AttemptReport
     error: HerdedError | None = None
 
     @property
@@ -102,28 +103,29 @@ class Tried(NamedTuple):
         return 0.0 if self.result is None else bytes_of_result(self.result)
 
 
-Run = Callable[[Rung, float | None, str], Result]  # for some seconds, under a name of its own
+# for some seconds, under a name of its own
+StageRunner = Callable[[Stage, float | None, str], Result]
 
 
-def climb(
-    model: Model, first: Rung, run: Run, updates: int, seconds: float | None = None
+def escalate(
+    model: Model, first: Stage, run: StageRunner, updates: int, seconds: float | None = None
 ) -> Result:
     """The answer of the first rung that is enough, or of the least doubtful; with its steps."""
-    began, steps, compiling, memory = time.perf_counter(), list[Step](), 0.0, 0.0
-    share = None if seconds is None else SHARE * seconds
-    limit = None if seconds is None else (1 - AFTERWARDS) * seconds
+    began, steps, compiling, memory = time.perf_counter(), list[AttemptReport](), 0.0, 0.0
+    share = None if seconds is None else TRIAL_SHARE * seconds
+    limit = None if seconds is None else (1 - CROSS_CHECK_SHARE) * seconds
     best = last = None
     first_is_enough = False
     for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
-        if seconds is not None and _spent(began, compiling) > (1 - SHARE) * seconds:
+        if seconds is not None and _spent(began, compiling) > (1 - TRIAL_SHARE) * seconds:
             break
         last = try_rung(run, rung._replace(held=0.0 if best is None else best.held), share)
         steps.append(last.step)
         compiling, memory = compiling + _compiling(last), max(memory, last.memory)
-        first_is_enough |= len(steps) == 1 and is_enough(last)
+        first_is_enough |= len(steps) == 1 and is_sufficient(last)
         # Of the others nothing is kept: their samples would count towards the limit of memory.
-        best = last if best is None else least_doubtful([best, last])
-        if is_enough(last) or _is_interrupted(last):
+        best = last if best is None else pick_least_doubtful([best, last])
+        if is_sufficient(last) or _is_interrupted(last):
             break
     assert best is not None and last is not None
     is_stopped = _is_interrupted(last)
@@ -140,7 +142,7 @@ def climb(
     if is_stopped:  # in a stage that may not be the one that answers
         result = _as_interrupted(result)
     elif not first_is_enough:
-        steps += _witnessed(model, result, for_witness(seconds))
+        steps += _witnessed(model, result, cross_check_seconds(seconds))
     return with_memory(replace(result, climb=tuple(steps)), memory)
 
 
@@ -154,35 +156,37 @@ def _spent(began: float, compiling: float) -> float:
     return time.perf_counter() - began - compiling
 
 
-def _compiling(tried: Tried) -> float:
+def _compiling(tried: Attempt) -> float:
     """Seconds in which kernels were compiled."""
     return 0.0 if tried.result is None else float(tried.result.provenance["compiling"])
 
 
-def rungs_above(model: Model, first: Rung, updates: int, *, by_clock: bool) -> Iterator[Rung]:
+def rungs_above(model: Model, first: Stage, updates: int, *, by_clock: bool) -> Iterator[Stage]:
     """What is left to try after single sites, or after blocks if these came first."""
     if not has_factors(model):
         return
     zeros = model.has_hard_zeros and model.zeros_tie_variables
     seed = first.method.seed
     if zeros and getattr(first.method, "moves", None) is None:
-        found = in_blocks(updates, seed)
+        found = recommend_blocks(updates, seed)
         sweeps = None if by_clock else found.sweeps
-        yield Rung("blocks", found.method, sweeps, found.burn_in, found.chains)
+        yield Stage("blocks", found.method, sweeps, found.burn_in, found.chains)
     yield ladder(model, seed, updates, CHAINS, by_clock=by_clock)
 
 
-def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Rung:
+def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Stage:
     """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
     zeros = model.has_hard_zeros and model.zeros_tie_variables
     each = max(LEAST_SWEEPS, 2 * updates // (RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
     method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), RUNGS)
     burn_in = each // BURN_IN
     name = "tempered blocks" if zeros else "tempered"
-    return Rung(name, method, None if by_clock else each - burn_in, burn_in, chains)
+    return Stage(name, method, None if by_clock else each - burn_in, burn_in, chains)
 
 
-def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Result]) -> Result:
+def keep_better_state(
+    found: Result, first: Stage, other: Stage, run: Callable[[Stage], Result]
+) -> Result:
     """The result with the better best state: what was found, or what another rung finds."""
     steps = [_searched(first, found)]
     if not found.provenance["interrupted"]:
@@ -190,7 +194,7 @@ def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Res
             again = run(other._replace(held=bytes_of_result(found)))
         except HerdedError as error:
             said = f"could not run: {error}"
-            steps.append(Step(other.name, repr(other.method), 0.0, False, said))
+            steps.append(AttemptReport(other.name, repr(other.method), 0.0, False, said))
         else:
             steps.append(_searched(other, again))
             if again.provenance["interrupted"]:  # whichever of the two answers
@@ -200,13 +204,13 @@ def better_of(found: Result, first: Rung, other: Rung, run: Callable[[Rung], Res
     return replace(found, climb=tuple(steps))
 
 
-def _searched(rung: Rung, result: Result) -> Step:
+def _searched(rung: Stage, result: Result) -> AttemptReport:
     """What a search says."""
     said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
-    return Step(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
+    return AttemptReport(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
 
 
-def try_rung(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Tried:
+def try_rung(run: StageRunner, rung: Stage, seconds: float | None, how: str = "") -> Attempt:
     """Run a rung; what refuses is passed over."""
     began = time.perf_counter()
     try:
@@ -215,12 +219,12 @@ def try_rung(run: Run, rung: Rung, seconds: float | None, how: str = "") -> Trie
         raise
     except HerdedError as error:
         took = time.perf_counter() - began
-        step = Step(rung.name, repr(rung.method), took, False, f"could not run: {error}")
-        return Tried(rung, None, step, error)
-    return Tried(rung, result, _step(rung, result))
+        step = AttemptReport(rung.name, repr(rung.method), took, False, f"could not run: {error}")
+        return Attempt(rung, None, step, error)
+    return Attempt(rung, result, _step(rung, result))
 
 
-def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
+def _at_length(run: StageRunner, best: Attempt, seconds: float) -> Attempt | None:
     """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
     rung = best.rung._replace(held=best.held)
     if best.result is not None:  # which tells how many sweeps there will be
@@ -233,7 +237,7 @@ def _at_length(run: Run, best: Tried, seconds: float) -> Tried | None:
     return try_rung(run, rung, seconds, " at length") if seconds > 0 else None
 
 
-def _longer(best: Tried, again: Tried) -> Tried:
+def _longer(best: Attempt, again: Attempt) -> Attempt:
     """The run at length, unless it was interrupted before it had as many sweeps as the first."""
     if again.result is None:
         return best
@@ -241,7 +245,7 @@ def _longer(best: Tried, again: Tried) -> Tried:
     return best if _is_interrupted(again) and again.result.sweeps < sweeps else again
 
 
-def _step(rung: Rung, result: Result) -> Step:
+def _step(rung: Stage, result: Result) -> AttemptReport:
     against = warned_of(result)
     is_interrupted = bool(result.provenance["interrupted"])
     if is_interrupted:
@@ -255,7 +259,7 @@ def _step(rung: Rung, result: Result) -> Step:
     else:
         said = "nothing speaks against it"
     agrees = not (against or is_interrupted)
-    return Step(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
+    return AttemptReport(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
 
 
 def warned_of(result: Result) -> list[Diagnostic]:
@@ -263,7 +267,7 @@ def warned_of(result: Result) -> list[Diagnostic]:
     return [one for one in result.diagnostics if one.severity == "warning"]
 
 
-def is_enough(tried: Tried) -> bool:
+def is_sufficient(tried: Attempt) -> bool:
     """Whether nothing speaks against it, or nothing that a dearer rung would mend cheaply."""
     return tried.step.agrees or (tried.result is not None and _is_near(tried.result))
 
@@ -279,17 +283,17 @@ def _is_near(result: Result) -> bool:
         return False
     if any(one.figures.get("times", np.inf) < LEAST_TIMES for one in against):
         return False
-    if _reach(result) > NEAR:
+    if _reach(result) > MAX_MEAN_HALF_WIDTH:
         return False
-    return bool(np.ptp(result.chain_marginals, axis=0).max() <= APART)
+    return bool(np.ptp(result.chain_marginals, axis=0).max() <= MAX_CHAIN_GAP)
 
 
-def least_doubtful(tried: list[Tried]) -> Tried:
+def pick_least_doubtful(tried: list[Attempt]) -> Attempt:
     """The one with the fewest failings; of several the one whose chains are nearest."""
     return min(tried, key=lambda one: (_failings(one), _reach(one.result)))
 
 
-def _failings(tried: Tried) -> tuple[bool, bool, bool, bool]:
+def _failings(tried: Attempt) -> tuple[bool, bool, bool, bool]:
     """What is worst comes first: no answer, interrupted, warned of, walled in.
 
     After a few sweeps there is nothing yet that chains could disagree on.
@@ -311,30 +315,34 @@ def _reach(result: Result | None) -> float:
     model = result.model
     states = np.arange(chains.shape[2]) < model.cardinalities[:, None]
     open_ = states & (model.evidence < 0)[:, None]
-    return float(margins(chains)[open_].mean()) if open_.any() else 0.0
+    return float(half_widths(chains)[open_].mean()) if open_.any() else 0.0
 
 
-def _is_interrupted(tried: Tried) -> bool:
+def _is_interrupted(tried: Attempt) -> bool:
     return tried.result is not None and bool(tried.result.provenance["interrupted"])
 
 
-def _is_whole(tried: Tried) -> bool:
+def _is_whole(tried: Attempt) -> bool:
     """Whether it has done all sweeps that it was to do."""
     sweeps = tried.rung.sweeps
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
 
 
-def for_witness(seconds: float | None) -> float:
+def cross_check_seconds(seconds: float | None) -> float:
     """Seconds that belief propagation may take, of so many in all."""
-    return WITNESS_SECONDS if seconds is None else min(WITNESS_SECONDS, AFTERWARDS / 2 * seconds)
+    return (
+        WITNESS_SECONDS
+        if seconds is None
+        else min(WITNESS_SECONDS, CROSS_CHECK_SHARE / 2 * seconds)
+    )
 
 
-def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[Step]:
+def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[AttemptReport]:
     """What belief propagation says of the answer."""
     if "chain_marginals" not in result.kept or not has_factors(model):
         return
     try:
-        other = witness(model, seconds)
+        other = run_belief_propagation_check(model, seconds)
     except HerdedError:
         return
     if other.provenance["interrupted"]:
@@ -342,5 +350,7 @@ def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[Step]:
     gap = np.abs(other.chain_marginals[0] - result.chain_marginals.mean(axis=0))
     settled = "" if other.converged else ", though it did not converge,"
     said = f"belief propagation{settled} differs by {gap.mean():.2g} on average, {gap.max():.2g} "
-    near = bool(gap.max() <= FAR)
-    yield Step("bp", repr(other.method), other.provenance["seconds"], near, said + "at most")
+    near = bool(gap.max() <= MAX_CROSS_CHECK_GAP)
+    yield AttemptReport(
+        "bp", repr(other.method), other.provenance["seconds"], near, said + "at most"
+    )

@@ -13,25 +13,33 @@ import numpy as np
 
 from herded.errors import HerdedError, MethodError
 from herded.models.factor_graph import has_factors
-from herded.run.diagnostics.cross_check import witness
+from herded.run.diagnostics.cross_check import run_belief_propagation_check
 from herded.run.recording.log_z_estimator import BATCHES
 from herded.run.result import Result
-from herded.run.selection.escalation import AFTERWARDS, Run, Rung, Step, for_witness, warned_of
+from herded.run.selection.escalation import (
+    CROSS_CHECK_SHARE,
+    AttemptReport,
+    Stage,
+    StageRunner,
+    cross_check_seconds,
+    warned_of,
+)
 
-SHARE = 0.06  # of the seconds, for the short ladder
+PILOT_SHARE = 0.06  # of the seconds, for the short ladder
 BURN_IN = 8  # a part in so many
 LEAST_SWEEPS = 100  # of a run that is worth its burn-in
-FAR = 2.0  # standard deviations of log weights between two rungs, from which bridges are poor
-WORD, MOST_RUNGS = 8, 64  # kernels take so many rungs at once
+# standard deviations of log weights between two rungs, from which bridges are poor
+MAX_RUNG_DISTANCE = 2.0
+RUNGS_PER_WORD, MOST_RUNGS = 8, 64  # kernels take so many rungs at once
 
 
-def climb_log_z(rung: Rung, run: Run, seconds: float | None = None) -> Result:
+def climb_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) -> Result:
     """log Z by a ladder, with what was tried and what belief propagation says of it."""
-    steps: list[Step] = []
+    steps: list[AttemptReport] = []
     if seconds is None or rung.sweeps is not None:
         result = run(rung, seconds, rung.name)
     else:
-        result, steps = _in_time(rung, run, (1 - AFTERWARDS) * seconds)
+        result, steps = _in_time(rung, run, (1 - CROSS_CHECK_SHARE) * seconds)
     if "bridged" not in result.kept:
         if result.provenance["interrupted"]:
             return result
@@ -42,17 +50,17 @@ def climb_log_z(rung: Rung, run: Run, seconds: float | None = None) -> Result:
     steps.append(_step(rung, result))
     if result.provenance["interrupted"]:
         return replace(result, climb=tuple(steps))
-    return replace(result, climb=(*steps, *_bethe(result, for_witness(seconds))))
+    return replace(result, climb=(*steps, *_bethe(result, cross_check_seconds(seconds))))
 
 
-def _in_time(rung: Rung, run: Run, seconds: float) -> tuple[Result, list[Step]]:
+def _in_time(rung: Stage, run: StageRunner, seconds: float) -> tuple[Result, list[AttemptReport]]:
     """The answer of a long ladder, and what a short one said; or its answer where it is all."""
     began = time.perf_counter()
     try:
-        trial = run(rung, SHARE * seconds, rung.name)
+        trial = run(rung, PILOT_SHARE * seconds, rung.name)
     except MethodError:  # not even the burn-in was done
         left = seconds - (time.perf_counter() - began)
-        return run(rung, max(left, SHARE * seconds), f"{rung.name} at length"), []
+        return run(rung, max(left, PILOT_SHARE * seconds), f"{rung.name} at length"), []
     facts = trial.provenance
     left = seconds + facts["compiling"] - (time.perf_counter() - began)
     speed = (trial.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
@@ -72,11 +80,15 @@ def _in_time(rung: Rung, run: Run, seconds: float) -> tuple[Result, list[Step]]:
 def _rungs(trial: Result, rungs: int) -> int:
     """As many as leave none too far from the next; no fewer than there were."""
     steps = np.sqrt(np.maximum(trial.provenance["apart"], 0.0)).sum(axis=1)
-    wanted = 1 + float(steps.max()) / FAR
-    return rungs if wanted <= rungs else min(MOST_RUNGS, WORD * -int(-wanted // WORD))
+    wanted = 1 + float(steps.max()) / MAX_RUNG_DISTANCE
+    return (
+        rungs
+        if wanted <= rungs
+        else min(MOST_RUNGS, RUNGS_PER_WORD * -int(-wanted // RUNGS_PER_WORD))
+    )
 
 
-def _step(rung: Rung, result: Result) -> Step:
+def _step(rung: Stage, result: Result) -> AttemptReport:
     """What a ladder says."""
     said = "too few sweeps"
     if "bridged" in result.kept:
@@ -86,15 +98,15 @@ def _step(rung: Rung, result: Result) -> Step:
     if against:
         said += "; " + "; ".join(one.message.split(":")[0] for one in against)
     took = result.provenance["seconds"]
-    return Step(rung.name, repr(result.method), took, not against, said)
+    return AttemptReport(rung.name, repr(result.method), took, not against, said)
 
 
-def _bethe(result: Result, seconds: float) -> list[Step]:
+def _bethe(result: Result, seconds: float) -> list[AttemptReport]:
     """What belief propagation says of log Z: a witness, which is not taken."""
     if not has_factors(result.model):
         return []
     try:
-        other = witness(result.model, seconds)
+        other = run_belief_propagation_check(result.model, seconds)
     except HerdedError:
         return []
     if other.provenance["interrupted"]:
@@ -104,4 +116,4 @@ def _bethe(result: Result, seconds: float) -> list[Step]:
     gap = max(0.0, low - other.log_z, other.log_z - high)
     where = "within the interval" if gap == 0.0 else f"{gap:.2g} outside of the interval"
     said = f"Bethe's estimate{settled} is {other.log_z:.6g}, {where}"
-    return [Step("bp", repr(other.method), other.provenance["seconds"], gap == 0.0, said)]
+    return [AttemptReport("bp", repr(other.method), other.provenance["seconds"], gap == 0.0, said)]

@@ -21,15 +21,15 @@ from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
 from herded.methods.protocol import Method
 from herded.methods.schedule import linear
 from herded.methods.tempered import Tempered
-from herded.models.factor_graph import FactorGraph, as_graph, has_factors
+from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.protocol import Model
-from herded.run.memory.method_estimate import run_memory
+from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.selection.recommendation import UPDATES, recommend
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 
-ROOM = 2.0**32  # bytes that exact inference may take where no limit was given
-PATIENCE = 10.0  # seconds that it may take where none were given
+DEFAULT_EXACT_MEMORY_BYTES = 2.0**32  # bytes that exact inference may take where no limit was given
+DEFAULT_EXACT_SECONDS = 10.0  # seconds that it may take where none were given
 PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
 BRIDGES = 16  # rungs of a ladder for log Z, where they are enough
 CHAINS = 4
@@ -38,7 +38,7 @@ LADDER_BURN_IN = 5  # a part in so many
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """A method, by the name it has on the command line, and why it was chosen."""
 
     name: str
@@ -52,7 +52,7 @@ class Choice:
     doubt: str = ""  # what speaks against any run of this length
 
 
-def choose(
+def choose_method(
     model: Model,
     task: str = "mar",
     *,
@@ -62,7 +62,7 @@ def choose(
     max_memory: Size | None = None,
     seed: int = 0,
     why_sample: str = "",
-) -> Choice:
+) -> MethodChoice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
     `updates` are those of each variable that a sampler may take, `chains` those of a ladder,
@@ -73,24 +73,29 @@ def choose(
     if not why_sample and not has_factors(model):
         why_not = "the model has no factors to eliminate"
     elif not why_sample:
-        limit = ROOM if max_memory is None else memory_limits.limit(max_memory)
+        limit = (
+            DEFAULT_EXACT_MEMORY_BYTES
+            if max_memory is None
+            else memory_limits.memory_limit(max_memory)
+        )
         try:
             layout = Exact().compile(model, max_memory=limit)
             time = PASSES[task] * exact_seconds(layout.arrays)
-            if time <= (PATIENCE if seconds is None else seconds):
-                if not memory_limits.fits(layout.memory, max_memory):  # cut finer, for now
+            if time <= (DEFAULT_EXACT_SECONDS if seconds is None else seconds):
+                # cut finer, for now
+                if not memory_limits.fits_in_memory(layout.memory, max_memory):
                     layout = Exact().compile(model, max_memory=max_memory)
-                reason = f"elimination fits ({described(layout.arrays)})"
-                return Choice("exact", Exact(), reason, layout, layout.memory)
+                reason = f"elimination fits ({describe_elimination(layout.arrays)})"
+                return MethodChoice("exact", Exact(), reason, layout, layout.memory)
             why_not = f"elimination would take about {time:.2g} seconds"
         except MemoryLimitError:
-            why_not = f"elimination needs more than {memory_limits.readable(limit)}"
+            why_not = f"elimination needs more than {memory_limits.size_text(limit)}"
     if task == "pr":
         return _log_z(model, why_not, seed, updates, chains or LADDERS, seconds, max_memory)
     if task == "map":
-        return Choice("herded", annealed(model, seed), why_not)
+        return MethodChoice("herded", make_annealed_method(model, seed), why_not)
     found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
-    return Choice(
+    return MethodChoice(
         sampler_name(found.method),
         found.method,
         f"{why_not}; {found.reason}",
@@ -109,23 +114,28 @@ def _log_z(
     ladders: int,
     seconds: float | None,
     max_memory: Size | None,
-) -> Choice:
+) -> MethodChoice:
     """A ladder, or Bethe's estimate where that fits and the ladder does not."""
-    ladder, solver = bridged(seed), BeliefPropagation()
+    ladder, solver = make_log_z_ladder(seed), BeliefPropagation()
     reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
-    limit = ROOM if max_memory is None else memory_limits.limit(max_memory)
+    limit = (
+        DEFAULT_EXACT_MEMORY_BYTES if max_memory is None else memory_limits.memory_limit(max_memory)
+    )
     if has_factors(model):
         by_clock = seconds is not None
-        need = run_memory(model, ladder, chains=ladders, max_memory=limit, by_clock=by_clock)
-        if need > limit >= run_memory(model, solver, max_memory=limit):
+        need = estimate_run_memory(
+            model, ladder, chains=ladders, max_memory=limit, by_clock=by_clock
+        )
+        if need > limit >= estimate_run_memory(model, solver, max_memory=limit):
             reason = (
-                f"{why_not}, and a ladder of temperatures may need {memory_limits.readable(need)}; "
+                f"{why_not}, and a ladder of temperatures may need "
+                f"{memory_limits.size_text(need)}; "
                 "belief "
                 "propagation gives an estimate of log Z without an interval"
             )
-            return Choice("bp", solver, reason)
+            return MethodChoice("bp", solver, reason)
     burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN
-    return Choice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
+    return MethodChoice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
 
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:
@@ -142,20 +152,20 @@ def exact_seconds(plan: EliminationPlan) -> float:
     return 2e-4 * len(plan.order) * plan.slices + 4e-9 * plan.work
 
 
-def described(plan: EliminationPlan) -> str:
+def describe_elimination(plan: EliminationPlan) -> str:
     """What an elimination takes, in words."""
     cut = f", {plan.slices} slices" * (plan.slices > 1)
-    return f"{memory_limits.readable(plan.memory)}, treewidth {plan.treewidth}{cut}"
+    return f"{memory_limits.size_text(plan.memory)}, treewidth {plan.treewidth}{cut}"
 
 
-def bridged(seed: int = 0, herd: int = 1) -> Tempered:
+def make_log_z_ladder(seed: int = 0, herd: int = 1) -> Tempered:
     """The ladder that gives log Z."""
     return Tempered(Gibbs(seed=seed, herd=herd), rungs=BRIDGES, hottest=0.0)
 
 
 def largest_blanket(model: Model) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
-    graph = as_graph(model)
+    graph = to_factor_graph(model)
     return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
 
@@ -169,14 +179,16 @@ class LinearFrom:
         return self.temperature * linear(sweep, total)
 
 
-def annealed(model: Model, seed: int = 0, *, herded: bool = True) -> HerdedGibbs | Gibbs:
+def make_annealed_method(
+    model: Model, seed: int = 0, *, herded: bool = True
+) -> HerdedGibbs | Gibbs:
     """An annealed method that begins hot enough to cross the barriers of this model's factors.
 
     Models of other kinds say how hot that is (`hot`), or begin at 1.
     """
     if not has_factors(model):
         return Gibbs(seed=seed, schedule=LinearFrom(getattr(model, "hot", 1.0)))
-    schedule = LinearFrom(_hot(as_graph(model)))
+    schedule = LinearFrom(_hot(to_factor_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)
     return Gibbs(seed=seed, schedule=schedule)

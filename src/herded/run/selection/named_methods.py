@@ -11,12 +11,12 @@ from herded.layouts.state import State
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
-from herded.run.interrupts import interruptible
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.query import check_keep, check_seconds, count
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Result
-from herded.run.selection.plan import Request, infer_planned, plan_run
+from herded.run.selection.plan import Query, execute_plan, plan_run
 from herded.system.argument_checks import edge_array
 
 SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
@@ -34,7 +34,7 @@ def infer_by_name(model: Model, name: str, **options: Any) -> Result:
     if name == "auto" and options["start"] is not None:
         _check_one_state(model, options["start"])
     length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
-    asked = Request(
+    asked = Query(
         task="map" if kept.keys() == {BestState} else "mar",
         max_memory=options["max_memory"],
         checkpoint=options["checkpoint"],
@@ -46,8 +46,8 @@ def infer_by_name(model: Model, name: str, **options: Any) -> Result:
         options["executor"] = None
     elif not plan.samples and length["chains"] is not None:
         plan = replace(plan, chains=length["chains"])  # to be refused
-    with interruptible() if plan.samples else nullcontext() as stop:
-        result = infer_planned(model, plan, length["seconds"], **options)
+    with stop_event_on_interrupt() if plan.samples else nullcontext() as stop:
+        result = execute_plan(model, plan, length["seconds"], **options)
     is_stopped = result.provenance["interrupted"] or (stop is not None and stop.is_set())
     return flag_interrupted(result) if is_stopped else result
 

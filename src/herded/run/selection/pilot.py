@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from herded.layouts.base import SweptLayout
+from herded.layouts.base import SweepableLayout
 from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.models.constraints.start_states import member_starts
@@ -13,13 +13,13 @@ from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-MEMBERS = 8  # of the herd that goes ahead
+PILOT_MEMBERS = 8  # of the herd that goes ahead
 MOST_VARIABLES = 256  # whose states are looked at
-LONGEST = 2000  # sweeps
+MAX_PILOT_SWEEPS = 2000  # sweeps
 ROWS = 2**22  # bytes of samples at once
 RARE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
 WINDOW = 5  # autocorrelations are summed up to so many times their sum (Sokal)
-SURE = 3  # autocorrelation times that a pilot must last
+MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
 STREAM = 6  # purpose of its random numbers
 
 
@@ -33,15 +33,15 @@ class Pilot(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether it was long enough to tell that time."""
-        return self.sweeps >= SURE * self.time
+        return self.sweeps >= MIN_TIMES_OF_PILOT * self.time
 
     @property
     def updates(self) -> int:
         """Of each variable."""
-        return self.sweeps * MEMBERS
+        return self.sweeps * PILOT_MEMBERS
 
 
-def fly(
+def run_pilot(
     model: Model,
     sweeps: int,
     *,
@@ -50,18 +50,18 @@ def fly(
     max_memory: Size | None = None,
 ) -> Pilot:
     """Run a small herd for some sweeps, or for some seconds if these are over earlier."""
-    method = Gibbs(herd=MEMBERS, seed=int(stream_key(seed, STREAM)) >> 1)
-    layout = cast(SweptLayout, cached_layout(model, method, None, max_memory))
-    x = member_starts(model, MEMBERS, stream_key(seed, 0, STREAM))
+    method = Gibbs(herd=PILOT_MEMBERS, seed=int(stream_key(seed, STREAM)) >> 1)
+    layout = cast(SweepableLayout, cached_layout(model, method, None, max_memory))
+    x = member_starts(model, PILOT_MEMBERS, stream_key(seed, 0, STREAM))
     free = np.flatnonzero((model.evidence < 0) & (model.cardinalities > 1))
     picked = free[:: -(-len(free) // MOST_VARIABLES) or 1]
     if not len(picked):
         return Pilot(1.0, 0, 0.0)
     state = method.init(layout, x)
-    room = max(1, ROWS // (layout.n_stored * MEMBERS))
+    room = max(1, ROWS // (layout.n_stored * PILOT_MEMBERS))
     method.advance(layout, state, np.zeros((1, layout.sample_size), layout.sample_type))  # compile
     began, seen = time.perf_counter(), list[np.ndarray]()
-    left = min(sweeps, LONGEST)
+    left = min(sweeps, MAX_PILOT_SWEEPS)
     while left > 0 and (seconds is None or not seen or time.perf_counter() - began < seconds):
         block = np.zeros((min(room, left), layout.sample_size), layout.sample_type)
         layout.fill(block, state)

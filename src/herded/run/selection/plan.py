@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.base import Layout
-from herded.methods.default_weights import SLACK, suited_weights
+from herded.methods.default_weights import SLACK, default_weights
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
@@ -19,33 +19,33 @@ from herded.methods.registry import method_named
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.models.protocol import Model
-from herded.run.checkpoints.checkpoint_header import Begun, read_begun, read_method
-from herded.run.execute import issue, run_method
+from herded.run.checkpoints.checkpoint_header import CheckpointHeader, read_begun, read_method
+from herded.run.execute import issue_warnings, run_method
 from herded.run.memory.held_results import left_of
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Diagnostic, Result
 from herded.run.selection.annealing_restarts import anneal_in_rounds
-from herded.run.selection.escalation import Run, Rung, better_of, climb, ladder
+from herded.run.selection.escalation import Stage, StageRunner, escalate, keep_better_state, ladder
 from herded.run.selection.log_z_escalation import climb_log_z
 from herded.run.selection.method_choice import (
     CHAINS,
-    Choice,
-    annealed,
-    bridged,
-    choose,
+    MethodChoice,
+    choose_method,
+    make_annealed_method,
+    make_log_z_ladder,
     sampler_name,
 )
 from herded.system.atomic_files import FilePath
 from herded.system.memory_limits import Size
 
-SWEEPS, MOST_BURN_IN = 10_000, 1000
+NAMED_METHOD_SWEEPS, MOST_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
 BURN_IN_OF_SECONDS = 100
 BEGUN = "a run that has begun goes on"
 
 
 @dataclass(frozen=True)
-class Request:
+class Query:
     """What is asked of a run; None where the plan decides."""
 
     task: str = "mar"  # marginals, "map" for the best state, "pr" for log Z
@@ -74,7 +74,7 @@ class Plan:
     chains: int
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
-    begun: Begun | None = None  # how far the run of a checkpoint is already
+    begun: CheckpointHeader | None = None  # how far the run of a checkpoint is already
     doubt: str = ""  # what speaks against any run of this length
     climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
     bridges: bool = False  # whether log Z is found by a ladder and held against Bethe's estimate
@@ -85,7 +85,7 @@ class Plan:
         return isinstance(self.method, Sampler)
 
 
-def plan_run(model: Model, name: str, asked: Request) -> Plan:
+def plan_run(model: Model, name: str, asked: Query) -> Plan:
     """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
     begun = None if asked.checkpoint is None else read_begun(asked.checkpoint)
     choice = _choice(model, name, asked, begun)
@@ -108,36 +108,36 @@ def plan_run(model: Model, name: str, asked: Request) -> Plan:
     )
 
 
-def _updates(asked: Request) -> int:
+def _updates(asked: Query) -> int:
     """Of each variable, in all chains together."""
-    return (asked.chains or CHAINS) * (asked.sweeps or SWEEPS)
+    return (asked.chains or CHAINS) * (asked.sweeps or NAMED_METHOD_SWEEPS)
 
 
-def _choice(model: Model, name: str, asked: Request, begun: Begun | None) -> Choice:
+def _choice(model: Model, name: str, asked: Query, begun: CheckpointHeader | None) -> MethodChoice:
     if name == "auto":
         return _chosen(model, asked, begun)
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
-        return Choice(name, _herded(model, asked), "")
+        return MethodChoice(name, _herded(model, asked), "")
     if name in ("gibbs", "herd", "blocks") and asked.task == "map":
-        found: Any = annealed(model, asked.seed, herded=False)
+        found: Any = make_annealed_method(model, asked.seed, herded=False)
         plain: Any = method_named(name, **herd)
-        return Choice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
+        return MethodChoice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
         if asked.task == "pr":
-            return Choice(name, bridged(asked.seed, asked.herd or 1), "")
-        return Choice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
-    return Choice(name, method_named(name, seed=asked.seed, **herd), "")
+            return MethodChoice(name, make_log_z_ladder(asked.seed, asked.herd or 1), "")
+        return MethodChoice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
+    return MethodChoice(name, method_named(name, seed=asked.seed, **herd), "")
 
 
-def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
+def _chosen(model: Model, asked: Query, begun: CheckpointHeader | None) -> MethodChoice:
     """What suits the model, or what its run was begun with.
 
     Who asks for the same again gets the same plan. Who asks for more gets the method, and the
     chains, that the run was begun with.
     """
     searches = begun is not None and asked.task != "mar"
-    choice = choose(
+    choice = choose_method(
         model,
         asked.task,
         updates=_updates(asked),
@@ -148,32 +148,34 @@ def _chosen(model: Model, asked: Request, begun: Begun | None) -> Choice:
         why_sample=BEGUN if searches else asked.why_sample,
     )
     if searches and choice.name == "bp":  # a ladder goes on, or is refused for its memory
-        return Choice("tempered", bridged(asked.seed), BEGUN)
+        return MethodChoice("tempered", make_log_z_ladder(asked.seed), BEGUN)
     if begun is None or searches or choice.method == read_method(begun.method):
         return choice
     return _resumed(model, asked, begun)
 
 
-def _herded(model: Model, asked: Request) -> Method:
+def _herded(model: Model, asked: Query) -> Method:
     """Herded Gibbs with the given options; the others suit the model."""
     weights, slack, seed = asked.weights, asked.slack, asked.seed
     if asked.herd is not None:
         return HerdedGibbs(herd=asked.herd, seed=seed)
     if asked.task == "map":
-        suited = annealed(model, seed)
+        suited = make_annealed_method(model, seed)
         if weights is None:
             return suited
         return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
     if weights is None and slack is None:
-        return suited_weights(model, seed=seed, max_memory=asked.max_memory)
+        return default_weights(model, seed=seed, max_memory=asked.max_memory)
     if weights is None:
-        weights = suited_weights(model, max_memory=asked.max_memory).weights
+        weights = default_weights(model, max_memory=asked.max_memory).weights
     if slack is None:
         slack = SLACK if weights == "pooled" else 0.0
     return HerdedGibbs(weights=weights, slack=slack, seed=seed)
 
 
-def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) -> int | None:
+def _sweeps(
+    choice: MethodChoice, asked: Query, chains: int, begun: CheckpointHeader | None
+) -> int | None:
     if asked.seconds is not None and asked.sweeps is None:
         return None
     if choice.burn_in is not None:  # planned for so many updates in all
@@ -186,10 +188,10 @@ def _sweeps(choice: Choice, asked: Request, chains: int, begun: Begun | None) ->
         return asked.sweeps
     if not isinstance(choice.method, Sampler):
         return SOLVER_SWEEPS
-    return SWEEPS if begun is None else max(SWEEPS, begun.recorded)
+    return NAMED_METHOD_SWEEPS if begun is None else max(NAMED_METHOD_SWEEPS, begun.recorded)
 
 
-def _burn_in(choice: Choice, asked: Request, begun: Begun | None) -> int:
+def _burn_in(choice: MethodChoice, asked: Query, begun: CheckpointHeader | None) -> int:
     """None for annealing, which is all burn-in, and for solvers."""
     if not isinstance(choice.method, Sampler):
         return 0
@@ -208,24 +210,24 @@ def _burn_in(choice: Choice, asked: Request, begun: Begun | None) -> int:
         return choice.burn_in
     if asked.seconds is not None:
         return BURN_IN_OF_SECONDS
-    return min(MOST_BURN_IN, (asked.sweeps or SWEEPS) // 10)
+    return min(MOST_BURN_IN, (asked.sweeps or NAMED_METHOD_SWEEPS) // 10)
 
 
-def _resumed(model: Model, asked: Request, begun: Begun) -> Choice:
+def _resumed(model: Model, asked: Query, begun: CheckpointHeader) -> MethodChoice:
     """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
     method = read_method(begun.method)
     if method is None:
-        suited = suited_weights(model, seed=asked.seed, max_memory=asked.max_memory)
-        return Choice("herded", suited, BEGUN)
+        suited = default_weights(model, seed=asked.seed, max_memory=asked.max_memory)
+        return MethodChoice("herded", suited, BEGUN)
     same = replace(method, seed=asked.seed)
     planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
-    return Choice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
+    return MethodChoice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
 
 
 # -- do it -----------------------------------------------------------------------------------------
 
 
-def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
+def execute_plan(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
     """Do what was planned; `options` are the others of `run_method`."""
     if options.get("layout") is None:
         options["layout"] = plan.layout
@@ -238,7 +240,7 @@ def infer_planned(model: Model, plan: Plan, seconds: float | None = None, **opti
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
         result = go_on(model, plan, seconds, options)
-    issue(result)
+    issue_warnings(result)
     return _with_reason(result, plan)
 
 
@@ -261,7 +263,7 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
 def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """Do what was planned, and climb on where that is not enough."""
     first, run = first_rung(model, plan, options)
-    return climb(model, first, run, plan.climbs, seconds)
+    return escalate(model, first, run, plan.climbs, seconds)
 
 
 def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
@@ -269,14 +271,14 @@ def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str,
     return climb_log_z(*first_rung(model, plan, options), seconds)
 
 
-def first_rung(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Rung, Run]:
+def first_rung(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Stage, StageRunner]:
     """What was planned as the first rung of a climb, and how its rungs are run."""
     method = cast(Sampler, plan.method)
 
-    def run(rung: Rung, seconds: float | None, name: str) -> Result:
+    def run(rung: Stage, seconds: float | None, name: str) -> Result:
         return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
 
-    return Rung(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
+    return Stage(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
 
 
 def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
@@ -285,16 +287,16 @@ def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str
     annealed = _as_planned(model, plan, half, options)
     method = cast(Sampler, plan.method)
     rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
-    return better_of(
+    return keep_better_state(
         annealed,
-        Rung("annealing", method, plan.sweeps, 0, plan.chains),
+        Stage("annealing", method, plan.sweeps, 0, plan.chains),
         rung._replace(burn_in=0),
         lambda one: _on_rung(model, one, half, options, one.name),
     )
 
 
 def _on_rung(
-    model: Model, rung: Rung, seconds: float | None, options: dict[str, Any], name: str
+    model: Model, rung: Stage, seconds: float | None, options: dict[str, Any], name: str
 ) -> Result:
     """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
     own = {**options, "max_memory": left_of(options.get("max_memory"), rung.held)}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from herded.errors import MemoryLimitError, MethodError
-from herded.methods.default_weights import suited_weights
+from herded.methods.default_weights import default_weights
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.constraints.start_states import dispersed_starts
@@ -24,16 +24,16 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.moves.blocks.move import Blocks
-from herded.run.diagnostics.confinement import confinement
+from herded.run.diagnostics.confinement import find_confinement
 from herded.run.interrupts import without_part
-from herded.run.selection.pilot import MEMBERS, Pilot, fly
+from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, run_pilot
 from herded.system import memory_limits
-from herded.system.argument_checks import is_between, is_whole
+from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
 UPDATES = 40_000  # of each variable, unless told
-HERDS = 4  # independent runs: they give intervals
+RECOMMENDED_HERDS = 4  # independent runs: they give intervals
 PILOT_SHARE = 20  # a pilot is one part in so many of the budget
 LEAST_PILOT = 16  # sweeps that tell something
 # With 8 sweeps for each autocorrelation time of a pilot every third run was reported as short, and
@@ -130,13 +130,13 @@ def recommend(
     (10, 10, 2, 2)
     """
     check_model(model)
-    if sweeps is not None and not is_whole(sweeps, 1):
+    if sweeps is not None and not is_whole_number(sweeps, 1):
         raise MethodError(f"expected sweeps of 1 or more, got {sweeps!r}")
-    if seconds is not None and not (is_between(seconds, 0, float("inf")) and seconds > 0):
+    if seconds is not None and not (is_number_between(seconds, 0, float("inf")) and seconds > 0):
         raise MethodError(f"expected seconds above 0, got {seconds!r}")
     budget = UPDATES if sweeps is None and seconds is None else sweeps
-    if walls(model, seed):
-        return in_blocks(int(budget or UPDATES), seed)
+    if find_walls_of_hard_zeros(model, seed):
+        return recommend_blocks(int(budget or UPDATES), seed)
     return with_single_moves(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
 
 
@@ -149,28 +149,32 @@ def with_single_moves(
     max_memory: Size | None = None,
 ) -> Recommendation:
     """What suits a model among methods that move one variable at a time."""
-    length = 2**62 if budget is None else budget // (PILOT_SHARE * MEMBERS)
+    length = 2**62 if budget is None else budget // (PILOT_SHARE * PILOT_MEMBERS)
     if length < LEAST_PILOT:
         seen = f"{budget:,} updates of each variable are too few for a pilot"
-        return in_time(model, int(budget or 1), seed, max_memory, seen)
+        return recommend_herding_in_time(model, int(budget or 1), seed, max_memory, seen)
     share = None if seconds is None else seconds / PILOT_SHARE
     try:
-        pilot = fly(model, length, seconds=share, seed=seed, max_memory=max_memory)
+        pilot = run_pilot(model, length, seconds=share, seed=seed, max_memory=max_memory)
     except MemoryLimitError:
         seen = "memory is short for herds"
-        return in_time(model, int(budget or UPDATES), seed, max_memory, seen)
+        return recommend_herding_in_time(model, int(budget or UPDATES), seed, max_memory, seen)
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
         budget = by_clock if budget is None else min(budget, by_clock)
-    return plan(model, max(1, int(budget or 1) - pilot.updates), pilot, seed, max_memory)
+    return recommend_after_pilot(
+        model, max(1, int(budget or 1) - pilot.updates), pilot, seed, max_memory
+    )
 
 
-def plan(
+def recommend_after_pilot(
     model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
 ) -> Recommendation:
     """What to do with `budget` updates of each variable after a pilot."""
     if not pilot.sweeps:
-        return in_time(model, budget, seed, max_memory, "no variable is free to move")
+        return recommend_herding_in_time(
+            model, budget, seed, max_memory, "no variable is free to move"
+        )
     seen = f"in a pilot of {pilot.sweeps:,} sweeps "
     if not pilot.is_sure:
         seen += "the slowest variable hardly moved on"
@@ -178,52 +182,59 @@ def plan(
             f"the chains may agree and be wrong: {seen}, so that nobody knows how long this model "
             "takes to mix; use exact inference where it fits, or more sweeps"
         )
-        return in_time(model, budget, seed, max_memory, seen, doubt)
+        return recommend_herding_in_time(model, budget, seed, max_memory, seen, doubt)
     seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
     least = max(LEAST_SWEEPS, round(SWEEPS_PER_POWER * budget**POWER))
     needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
-    members = int(min(budget // (HERDS * needed), MOST_HERD))
+    members = int(min(budget // (RECOMMENDED_HERDS * needed), MOST_HERD))
     if members < LEAST_HERD:
-        return in_time(model, budget, seed, max_memory, f"{seen}, too long for herds")
-    room = memory_limits.limit(max_memory) // (BYTES_PER_STATE * HERDS * model.n_variables)
+        return recommend_herding_in_time(
+            model, budget, seed, max_memory, f"{seen}, too long for herds"
+        )
+    room = memory_limits.memory_limit(max_memory) // (
+        BYTES_PER_STATE * RECOMMENDED_HERDS * model.n_variables
+    )
     members = min(members, int(room))
     if members < SMALLEST_HERD:
-        return in_time(model, budget, seed, max_memory, "memory is short for herds")
-    each = budget // (HERDS * members)
+        return recommend_herding_in_time(
+            model, budget, seed, max_memory, "memory is short for herds"
+        )
+    each = budget // (RECOMMENDED_HERDS * members)
     burn_in = max(LEAST_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
     return Recommendation(
         Gibbs(herd=members, seed=seed),
         each - burn_in,
         burn_in,
-        HERDS,
-        f"{seen}: {HERDS} herds of {members} members, which burn in for {burn_in:,} sweeps",
+        RECOMMENDED_HERDS,
+        f"{seen}: {RECOMMENDED_HERDS} herds of {members} members, which burn in for {burn_in:,} "
+        "sweeps",
     )
 
 
-def walls(model: Model, seed: int) -> str:
-    """What hard zeros keep single moves from, as `confinement` proves it of some starts."""
+def find_walls_of_hard_zeros(model: Model, seed: int) -> str:
+    """What hard zeros keep single moves from, as `find_confinement` proves it of some starts."""
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
-    keys = [stream_key(seed, c, STREAM) for c in range(HERDS)]
-    return confinement(model, np.stack(dispersed_starts(model, keys)))
+    keys = [stream_key(seed, c, STREAM) for c in range(RECOMMENDED_HERDS)]
+    return find_confinement(model, np.stack(dispersed_starts(model, keys)))
 
 
-def in_blocks(budget: int, seed: int) -> Recommendation:
+def recommend_blocks(budget: int, seed: int) -> Recommendation:
     """Herds that move blocks, each of which takes as long as some updates of single sites."""
     members, updates = BLOCK_HERD, max(1, budget // BLOCK_UPDATES)
-    each = max(2 * LEAST_BURN_IN, updates // (HERDS * members))
+    each = max(2 * LEAST_BURN_IN, updates // (RECOMMENDED_HERDS * members))
     burn_in = max(LEAST_BURN_IN, each // 5)
     return Recommendation(
         Gibbs(seed=seed, herd=members, moves=Blocks()),
         each - burn_in,
         burn_in,
-        HERDS,
+        RECOMMENDED_HERDS,
         "hard zeros wall in moves of one variable at a time: "
-        f"{HERDS} herds of {members} members, which move blocks",
+        f"{RECOMMENDED_HERDS} herds of {members} members, which move blocks",
     )
 
 
-def in_time(
+def recommend_herding_in_time(
     model: Model, budget: int, seed: int, max_memory: Size | None, seen: str, doubt: str = ""
 ) -> Recommendation:
     """Chains that herd in time; of a model that is not made of factors, Gibbs chains.
@@ -231,14 +242,14 @@ def in_time(
     Herding in time is biased where many contexts share a weight, badly so where a variable's
     conditional depends on counts of all others, and nobody can look into functions to tell.
     """
-    chains = HERDS if budget >= 20 * HERDS else 1
+    chains = RECOMMENDED_HERDS if budget >= 20 * RECOMMENDED_HERDS else 1
     each = max(2, budget // chains)
     if not has_factors(model):
         what = f"{chains} Gibbs chains" if chains > 1 else "one Gibbs chain"
         return Recommendation(
             Gibbs(seed=seed), each - each // 10, each // 10, chains, f"{seen}: {what}", doubt
         )
-    method = suited_weights(model, seed=seed, max_memory=max_memory)
+    method = default_weights(model, seed=seed, max_memory=max_memory)
     if method.slack and budget <= UNBIASED and int(model.cardinalities.max()) == 2:
         method = HerdedGibbs(method.weights, seed=seed)  # as accurate, in a twentieth of the time
     what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"

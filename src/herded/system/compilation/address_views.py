@@ -15,7 +15,7 @@ from herded.system.compilation.jit import _numba
 WORD = 8  # bytes: whatever lies there begins at a multiple of it
 
 
-class Placed:
+class AddressedValues:
     """Arrays, numbers and tuples of them, where compiled code finds them.
 
     They stay there as long as this object lives; what arrays hold may change, they may not.
@@ -32,7 +32,7 @@ class Placed:
 
 
 def _written(value: Any) -> Iterator[bytes]:
-    """A value as `reading` expects it."""
+    """A value as `make_reader` expects it."""
     if isinstance(value, tuple):
         for part in value:
             yield from _written(part)
@@ -43,12 +43,12 @@ def _written(value: Any) -> Iterator[bytes]:
         yield raw + bytes(-len(raw) % WORD)
 
 
-def values_at(place: Placed) -> tuple[Any, ...]:
+def values_at(place: AddressedValues) -> tuple[Any, ...]:
     """What plain Python reads instead."""
     return place.values
 
 
-def reading(*values: Any) -> tuple[Any, str]:
+def make_reader(*values: Any) -> tuple[Any, str]:
     """A function for compiled code, from an address to values of the types of these; their names.
 
     Whoever reads must be sure that values of just these types were placed there.

@@ -106,7 +106,7 @@ _FEW = 2**13  # steps of a few microseconds each: to import Numba takes longer
 _steps = 0  # that this process was asked for before Numba was there
 
 
-def affordable(kernel: Callable[..., Any], steps: int) -> Callable[..., Any]:
+def plain_python_if_short(kernel: Callable[..., Any], steps: int) -> Callable[..., Any]:
     """`kernel`, or plain Python for the first few steps of a process that needs no other.
 
     Many a process answers a small question and ends.

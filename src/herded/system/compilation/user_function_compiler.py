@@ -16,11 +16,13 @@ MOST_ON_DISK = 512  # models whose functions are kept: an edit makes another
 _KEPT: dict[Any, Any] = {}
 
 
-def inlined(function: Callable[..., Any], key: str = "", made: dict[Any, Any] | None = None) -> Any:
+def compile_inlined(
+    function: Callable[..., Any], key: str = "", made: dict[Any, Any] | None = None
+) -> Any:
     """A function of somebody's own as Numba's object, for others that are compiled with it.
 
     Plain functions that it calls are compiled with it: Numba would ask for a decorator on each.
-    `key` is that of `first_class`.
+    `key` is that of `compile_first_class`.
     """
     plain = getattr(function, "py_func", function)
     made = {} if made is None else made
@@ -53,11 +55,11 @@ def _named(name: str, key: str) -> str:
 def _replaced(value: Any, key: str, made: dict[Any, Any]) -> Any:
     """A plain function compiled; all else, and what Numba knows by itself, as it is."""
     if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN:
-        return inlined(value, key, made)
+        return compile_inlined(value, key, made)
     return value
 
 
-def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str) -> Any:
+def compile_first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str) -> Any:
     """`function` compiled for arguments such as these, as a value that kernels take.
 
     Kernels call it by its address: they are compiled once for all functions that take the same
@@ -83,7 +85,7 @@ def first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str
     return dispatcher
 
 
-def entry(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
+def compile_for_arguments(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
     """A kernel compiled for arguments such as these, functions by their addresses.
 
     Numba would otherwise compile it anew for each function that is passed to it.

@@ -18,6 +18,6 @@ def where_largest(values):
 
 
 @jit
-def largest(values):
+def max_value(values):
     """The largest of one or more numbers."""
     return values[where_largest(values)]

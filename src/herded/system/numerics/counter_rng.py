@@ -18,7 +18,7 @@ _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
 @jit
-def mix(z):
+def mix64(z):
     """A bijection of 64-bit words whose output looks random."""
     z = (z ^ (z >> _30)) * _A
     z = (z ^ (z >> _27)) * _B
@@ -26,12 +26,12 @@ def mix(z):
 
 
 @jit
-def draw(key, counter):
+def random_bits(key, counter):
     """64 random bits for `counter` in the stream `key`."""
-    return mix(key + GOLDEN * counter)
+    return mix64(key + GOLDEN * counter)
 
 
-def draws(key: np.uint64, n: int) -> np.ndarray:
+def random_bits_array(key: np.uint64, n: int) -> np.ndarray:
     """The draws for counters 0 to n - 1, where it is not worth to compile anything."""
     z = np.arange(n, dtype=np.uint64)
     z *= GOLDEN

@@ -25,7 +25,7 @@ def scaled_log(top: int, bottom: int) -> int:
     return 2 * total
 
 
-def split(number: int) -> tuple[float, float]:
+def split_high_low(number: int) -> tuple[float, float]:
     """A number at scale 2^160 as a multiple of 2^-42, and what is left of it."""
     high = (number + (1 << BITS - FINE - 1)) >> BITS - FINE
     return high / (1 << FINE), (number - (high << BITS - FINE)) / ONE
@@ -52,7 +52,7 @@ def log_table(first: int, one: int) -> np.ndarray:
     for j in range(PARTS):
         middle = np.int64(first + (2 * j + 1 << 44)).view(np.float64)
         inverse = 2**16 if j == one else round(2**16 / float(middle))
-        table[j] = inverse / 2**16, *split(scaled_log(2**16, inverse))
+        table[j] = inverse / 2**16, *split_high_low(scaled_log(2**16, inverse))
     return table.ravel()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from herded.vision.noise.initial_guesses import shared_variance
-from herded.vision.noise.models import Flip, Gauss
+from herded.vision.noise.models import FlipNoise, GaussianNoise
 
 MAX_SHARED = 0.25  # of the variance: two levels and noise leave little that neighbours share
 MIN_PIXELS = 64  # before anything is said
@@ -60,13 +60,13 @@ class FitDiagnostic:
 
 
 def find_other_levels(
-    noisy: np.ndarray, noise: Gauss | Flip, bright: np.ndarray
+    noisy: np.ndarray, noise: GaussianNoise | FlipNoise, bright: np.ndarray
 ) -> FitDiagnostic | None:
     """Find out whether a picture restored by two levels has others.
 
     Noise is independent from pixel to pixel. What is left of a grey picture is not.
     """
-    if isinstance(noise, Flip) or min(noisy.shape) < 3 or noisy.size < MIN_PIXELS:
+    if isinstance(noise, FlipNoise) or min(noisy.shape) < 3 or noisy.size < MIN_PIXELS:
         return None
     left = noisy.astype(float)
     for here in (bright, ~bright):

@@ -25,7 +25,7 @@ FEWEST_AT_END = 0.002
 
 
 @dataclass(frozen=True)
-class Flip:
+class FlipNoise:
     """Pixels that have the other level, at a rate."""
 
     levels: tuple[float, float]
@@ -39,7 +39,7 @@ class Flip:
         """What is fitted."""
         return (self.rate,)
 
-    def at(self, rate: float) -> "Flip":
+    def at(self, rate: float) -> "FlipNoise":
         """The same noise with another rate."""
         return replace(self, rate=min(max(rate, LEAST_RATE), MOST_RATE))
 
@@ -48,7 +48,7 @@ class Flip:
         """Whether there is nothing left to fit."""
         return self.rate_known
 
-    def usual(self) -> "tuple[Flip, ...]":
+    def usual(self) -> "tuple[FlipNoise, ...]":
         """No other levels: they are those of the noisy picture."""
         return ()
 
@@ -60,7 +60,7 @@ class Flip:
         found[:, np.isnan(noisy)] = 0.0
         return found
 
-    def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "Flip":
+    def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "FlipNoise":
         """The rate that fits best if `bright` is the probability that a pixel has the higher level.
 
         The levels are where they are: those that the noisy picture has.
@@ -73,7 +73,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Gauss:
+class GaussianNoise:
     """Gaussian noise on two levels, cut to the range of the picture."""
 
     levels: tuple[float, float]
@@ -95,7 +95,7 @@ class Gauss:
         """What is fitted."""
         return (*self.levels, self.sigma)
 
-    def at(self, low: float, high: float, sigma: float) -> "Gauss":
+    def at(self, low: float, high: float, sigma: float) -> "GaussianNoise":
         """The same noise with other levels and another sigma, if they make sense.
 
         Levels outside the range of the pixels are moved to its ends.
@@ -111,7 +111,7 @@ class Gauss:
         """Whether there is nothing left to fit."""
         return self.levels_known and self.sigma_known
 
-    def usual(self) -> "tuple[Gauss, ...]":
+    def usual(self) -> "tuple[GaussianNoise, ...]":
         """The same noise with levels that such a picture usually has: its ends, or 0 and 1."""
         if self.levels_known:
             return ()
@@ -139,7 +139,7 @@ class Gauss:
         found[:, np.isnan(noisy)] = 0.0
         return found
 
-    def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "Gauss":
+    def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "GaussianNoise":
         """The levels and sigma that fit best if a pixel has the higher level with `bright`.
 
         A picture that is cut off is fitted by EM: what lies beyond an end is replaced by what is
@@ -161,7 +161,7 @@ class Gauss:
         return self.at(*levels, sigma)
 
     def _step(
-        self, sums: "list[Sums]", means: list[float], sigma: float, ends: tuple[float, float]
+        self, sums: "list[PixelSums]", means: list[float], sigma: float, ends: tuple[float, float]
     ) -> tuple[list[float], float]:
         found, squares = list(means), 0.0
         for k, part in enumerate(sums):
@@ -184,7 +184,7 @@ class Gauss:
         return found, sigma if self.sigma_known else float(np.sqrt(max(squares, 0.0) / n))
 
 
-class Sums(NamedTuple):
+class PixelSums(NamedTuple):
     """Of a level: pixels inside the range, their first and second moment, pixels at its ends."""
 
     inside: float
@@ -194,12 +194,12 @@ class Sums(NamedTuple):
     above: float
 
 
-def _sums(centred: np.ndarray, share: np.ndarray, ends: tuple[float, float]) -> Sums:
+def _sums(centred: np.ndarray, share: np.ndarray, ends: tuple[float, float]) -> PixelSums:
     below, above = centred <= ends[0], centred >= ends[1]
     weight = np.where(below | above, 0.0, share)
     first = weight * centred
     moments = float(weight.sum()), float(first.sum()), float((first * centred).sum())
-    return Sums(*moments, float(share[below].sum()), float(share[above].sum()))
+    return PixelSums(*moments, float(share[below].sum()), float(share[above].sum()))
 
 
 def ends(noisy: np.ndarray) -> tuple[float, float]:

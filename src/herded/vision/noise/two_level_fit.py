@@ -20,21 +20,21 @@ from herded.models.lattice_builders import ising_grid
 from herded.run.infer import infer
 from herded.run.recording.recorders import Samples
 from herded.vision.noise.leave_one_out import neighbour_shares, predictions
-from herded.vision.noise.models import Flip, Gauss
+from herded.vision.noise.models import FlipNoise, GaussianNoise
 
 COUPLINGS = (0.0, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 FIRST = (0.45, 0.7, 1.0)  # to climb from: weaker ones let noise pass for shapes, and levels drift
 HERD = 64
 SWEEPS = 12
 TRIALS = 3  # rounds of EM from each start; the best one goes on
-LONGEST = 10  # rounds after that, at most, until nothing moves by more than
+MAX_ROUNDS = 10  # rounds after that, at most, until nothing moves by more than
 STILL = 0.004  # of the gap between levels in a round
 DOUBT = 0.004  # levels that pictures usually have may predict so much worse, and are believed
 FARTHEST = 0.8  # moves shrink by no less than this from round to round: how far a jump goes
-ENOUGH = 2**16  # pixels to fit on
+MAX_FIT_PIXELS = 2**16  # pixels to fit on
 BAND = 64  # rows that stay together where a picture has more
 
-Noise = Gauss | Flip
+Noise = GaussianNoise | FlipNoise
 
 
 class Fit(NamedTuple):
@@ -93,7 +93,7 @@ def _climb(noisy: np.ndarray, best: Fit) -> Fit:
 def _settled(noisy: np.ndarray, found: Fit) -> Fit:
     """Rounds of EM until nothing moves; two of them tell where the others would lead."""
     moves = ()
-    for _ in range(LONGEST):
+    for _ in range(MAX_ROUNDS):
         before, found = found.noise.parameters, _round(noisy, found)
         last, moves = moves, tuple(map(sub, found.noise.parameters, before))
         if max(map(abs, moves)) < STILL * found.noise.scale:
@@ -140,7 +140,7 @@ def posterior(
     return Fit(noise, coupling, float(logs[~np.isnan(noisy)].mean()), bright)
 
 
-def enough(noisy: np.ndarray, pixels: int = ENOUGH) -> np.ndarray:
+def enough(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
     """The picture, or bands of rows from all over it that have pixels enough."""
     if noisy.size <= pixels:
         return noisy

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from herded.draws.systematic import orders
+from herded.draws.systematic import member_orders
 from tests.conformance.twins.counter_rng import naive_draw, naive_key
 from tests.conformance.twins.herds.any_graph import two_sides
 from tests.conformance.twins.integer_conditionals import naive_fixed_scalar, naive_sigmoid
@@ -37,7 +37,7 @@ def naive_lane_bits(key, j):
 
 @cache
 def rows_of_orders(n):
-    return orders(n).tolist()
+    return member_orders(n).tolist()
 
 
 def naive_order(n, bits):
