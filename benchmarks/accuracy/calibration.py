@@ -24,12 +24,12 @@ from benchmarks.support.random_models import MODES, SHAPES, ZEROS, divided, tiny
 from herded.methods.default_weights import default_weights
 from herded.run.selection.escalation import (
     Attempt,
+    attempt_stage,
     is_sufficient,
+    later_stages,
     pick_least_doubtful,
-    rungs_above,
-    try_rung,
 )
-from herded.run.selection.plan import Query, first_rung, plan_run
+from herded.run.selection.plan import Query, first_stage, plan_run
 
 WRONG = 0.05  # an error of a marginal that somebody should have warned of
 CLOSE = 0.01  # an error that needs no interval
@@ -191,10 +191,12 @@ def _rungs(model: hd.FactorGraph, seed: int) -> list[Answer]:
     """Rungs of a climb up to the first that is enough."""
     truth = hd.infer(model, hd.Exact()).marginals
     plan = plan_run(model, "auto", Query(why_sample="not exact", seed=seed))
-    first, run = first_rung(model, plan, {"keep": [hd.Marginals(rao_blackwell=True)], "threads": 1})
+    first, run = first_stage(
+        model, plan, {"keep": [hd.Marginals(rao_blackwell=True)], "threads": 1}
+    )
     found: list[Answer] = []
-    for rung in (first, *rungs_above(model, first, plan.climbs, by_clock=False)):
-        tried = try_rung(run, rung, None)
+    for rung in (first, *later_stages(model, first, plan.climbs, by_clock=False)):
+        tried = attempt_stage(run, rung, None)
         if tried.result is not None:
             error = error_of(model, tried.result.marginals, truth)
             found.append(Answer(tried, error, is_right(tried.result, truth)))

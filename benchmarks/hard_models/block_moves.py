@@ -17,7 +17,7 @@ import numpy as np
 
 import herded as hd
 from benchmarks.support.timing import cpu_seconds
-from herded.run.selection.recommendation import with_single_moves
+from herded.run.selection.recommendation import recommend_single_site
 
 TITLE = "# Blocks beside single moves"
 UPDATES, QUICK_UPDATES = 4096, 1024  # of each variable, over all chains and members
@@ -84,7 +84,7 @@ def way_of(way: str, model: Any, seed: int, updates: int) -> Callable[[], hd.Res
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if way not in METHODS:
-                return hd.infer(model, with_single_moves(model, seed=seed), threads=1)
+                return hd.infer(model, recommend_single_site(model, seed=seed), threads=1)
             make, chains = METHODS[way]
             method = make(seed)
             sweeps = updates // (method.herd * chains)

@@ -21,7 +21,7 @@ from benchmarks.hard_models.qubo_problems import (
     spin_glass,
     uniform,
 )
-from herded.qubo.beta_schedule import Cooling
+from herded.qubo.beta_schedule import BetaSchedule
 
 NODES, REPEATS, SWEEPS = 800, 3, (100, 1_000)
 OURS, THEIRS, MIXED = (
@@ -141,7 +141,7 @@ def compare(
     ours = hd.qubo.HerdedSampler()
     options: dict[str, Any] = {"num_reads": reads, "seed": 1}
     warm = ours.sample(bqm, num_sweeps=2, **options).info  # compiles what is timed below
-    schedule = Cooling(*warm["beta_range"], warm["beta_schedule_type"])
+    schedule = BetaSchedule(*warm["beta_range"], warm["beta_schedule_type"])
     betas = schedule.betas(np.arange(sweeps - 1), sweeps)
     custom = {"beta_schedule_type": "custom", "beta_schedule": np.append(betas, 1e3 * betas[-1])}
     runs: dict[str, tuple[Any, dict[str, Any]]] = {

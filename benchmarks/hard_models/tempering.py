@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import herded as hd
-from herded.run.selection.recommendation import UPDATES, with_single_moves
+from herded.run.selection.recommendation import DEFAULT_UPDATES, recommend_single_site
 
 TITLE = "# Tempering"
 SEEDS = 6
@@ -63,7 +63,9 @@ def _row(name: str, model: Any, seeds: int, quick: bool) -> str:
     if quick:
         sweeps, burn_in = 300, 100
     kinds = {
-        "single": lambda seed: with_single_moves(model, 2_000 if quick else UPDATES, seed=seed),
+        "single": lambda seed: recommend_single_site(
+            model, 2_000 if quick else DEFAULT_UPDATES, seed=seed
+        ),
         "tempered": lambda seed: hd.Tempered(hd.Gibbs(seed=seed), rungs, hottest),
         "blocks": lambda seed: hd.Tempered(hd.Gibbs(seed=seed, moves=hd.Blocks()), 8),
     }

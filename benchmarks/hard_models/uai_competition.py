@@ -21,10 +21,14 @@ import herded as hd
 from benchmarks.support.timing import by_cpu_clock
 from herded.run.diagnostics.intervals import half_widths
 from herded.run.result import Result
-from herded.run.selection.escalation import ladder, warned_of
-from herded.run.selection.method_choice import exact_seconds
+from herded.run.selection.escalation import tempering_stage, warned_of
+from herded.run.selection.method_choice import estimate_exact_seconds
 from herded.run.selection.plan import Query, execute_plan, plan_run
-from herded.run.selection.recommendation import UPDATES, recommend_blocks, with_single_moves
+from herded.run.selection.recommendation import (
+    DEFAULT_UPDATES,
+    recommend_blocks,
+    recommend_single_site,
+)
 
 TITLE = "# Models of the UAI competitions"
 QUICK_UPDATES = 4_000
@@ -51,7 +55,7 @@ Run = Callable[[hd.FactorGraph, int], Result]  # with so many updates of each va
 
 def exact(model: hd.FactorGraph, updates: int) -> Result:
     layout = hd.Exact().compile(model, max_memory=ROOM)
-    if exact_seconds(layout.arrays) > PATIENCE:
+    if estimate_exact_seconds(layout.arrays) > PATIENCE:
         raise hd.MethodError("expected a model that takes less time")
     return hd.infer(model, hd.Exact(), layout=layout, **ALONE)
 
@@ -62,7 +66,7 @@ def belief_propagation(model: hd.FactorGraph, updates: int) -> Result:
 
 def single_sites(model: hd.FactorGraph, updates: int) -> Result:
     """What `recommend` says of moves of one variable."""
-    return hd.infer(model, with_single_moves(model, updates), **ALONE)
+    return hd.infer(model, recommend_single_site(model, updates), **ALONE)
 
 
 def blocks(model: hd.FactorGraph, updates: int) -> Result:
@@ -76,7 +80,7 @@ def tempered(model: hd.FactorGraph, updates: int) -> Result:
 
 
 def tempered_blocks(model: hd.FactorGraph, updates: int) -> Result:
-    rung = ladder(model, 0, updates, CHAINS, by_clock=False)
+    rung = tempering_stage(model, 0, updates, CHAINS, by_clock=False)
     if not model.has_hard_zeros:
         raise hd.MethodError("expected hard zeros: elsewhere ladders move single sites")
     return _run(model, rung.method, rung.sweeps, rung.burn_in)
@@ -115,7 +119,7 @@ def lines(quick: bool, seconds: float | None = None) -> Iterator[str]:
     warnings.simplefilter("ignore")
     models = [read(path) for path in (found[:3] if quick else found)]
     log_z: dict[str, float] = {}
-    yield from _marginals(models, QUICK_UPDATES if quick else UPDATES, log_z)
+    yield from _marginals(models, QUICK_UPDATES if quick else DEFAULT_UPDATES, log_z)
     yield ""
     yield from _log_z(models, seconds or (QUICK_SECONDS if quick else SECONDS), log_z)
 

@@ -14,7 +14,7 @@ import herded as hd
 from benchmarks.peers.handwritten.bayesian import gibbs_mixture, gibbs_selection
 from benchmarks.support.timing import cpu_seconds
 from herded.learn.mixture.clusters import CROWD, MARGINAL
-from herded.learn.mixture.validation import arrange_points, scaling
+from herded.learn.mixture.validation import arrange_points, check_scaling
 from herded.learn.variable_selection.regression_problem import (
     Problem,
     Strength,
@@ -289,7 +289,7 @@ def herd_run(X: np.ndarray, sweeps: int, seed: int) -> tuple[Any, float]:
 def hand_run(X: np.ndarray, seconds: float, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """As many sweeps as take `seconds`, under the same prior."""
     prior = {"alpha": 1.0, "kappa": 0.25, "nu": None, "within": 0.2, "pseudo": 0.5}
-    data = arrange_points(X, scaling(X, "gaussian"), prior)
+    data = arrange_points(X, check_scaling(X, "gaussian"), prior)
     starts = np.random.default_rng(seed).integers(10, size=len(X))
     sizes = data.tables[CROWD] + data.tables[MARGINAL]
     kappa, nu, scale = data.prior.tolist()

@@ -9,9 +9,9 @@ from numba import njit
 
 import herded as hd
 from benchmarks.support.timing import best_sweeps
-from herded.layouts.callback.herd_sweeps import function_herd
-from herded.layouts.callback.kernel_calls import kept_by
-from herded.layouts.callback.sweeps import OwnArrays
+from herded.layouts.callback.herd_sweeps import callback_herd_sweeps
+from herded.layouts.callback.kernel_calls import statistics_of
+from herded.layouts.callback.sweeps import CallbackArrays
 from herded.models.callbacks.function_calls import MemberViews, placed_values
 from herded.system.compilation.address_views import make_reader
 from herded.system.compilation.user_function_compiler import (
@@ -292,7 +292,7 @@ def ways(quick: bool) -> Iterator[str]:
     """What it takes to compile functions and kernels, by either way; no kernel comes from disk."""
     model = spike_and_slab().model
     for name, by_address in (("by address", True), ("compiled in", False)):
-        kernel = njit(nogil=True, error_model="numpy")(function_herd.py_func)
+        kernel = njit(nogil=True, error_model="numpy")(callback_herd_sweeps.py_func)
         took, again = (compiled(model, kernel, by_address) for _ in range(2))
         yield (
             f"| {name} | {took[0]:.2f} | {took[1]:.2f} | {sum(again[:2]):.2f} | "
@@ -309,8 +309,8 @@ def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, C
     layout = method.compile(model)
     state = method.init(layout, np.zeros((HERD, model.n_variables), np.int64), tally=False)
     x = state.x.reshape(HERD, -1)
-    members, together = MemberViews(model, x, kept_by(state)), layout._together(state)
-    own = OwnArrays(
+    members, together = MemberViews(model, x, statistics_of(state)), layout._together(state)
+    own = CallbackArrays(
         members.place(model.calls.best), True, x, members.out, members.old, np.zeros(3, np.int64)
     )
     began = time.process_time()

@@ -27,7 +27,7 @@ from benchmarks.peers.handwritten.grid import (
 from benchmarks.peers.handwritten.potts import Potts, sweep_potts
 from benchmarks.support.timing import nanoseconds
 from benchmarks.support.workloads import IsingGrid, ising_grid, potts_grid
-from herded.layouts.grid.sweeps import lattice_sweeps
+from herded.layouts.grid.sweeps import grid_sweeps
 
 Work = Callable[[], None]
 SEED = np.uint64(88172645463325252)
@@ -116,7 +116,7 @@ def packed_adds() -> str:
 def compiled() -> str:
     """The assembly of the lattice kernel."""
     herded_work(hd.ising_grid(np.zeros((2, 600))), hd.HerdedGibbs("shared"), 1)()
-    return "".join(lattice_sweeps.dispatcher.inspect_asm().values())
+    return "".join(grid_sweeps.dispatcher.inspect_asm().values())
 
 
 def lines(quick: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ MAX_MESSAGE_CHARS = 1000  # characters of a message
 TAIL = 300  # of them from its end, where it says what to do
 
 
-def shortened(message: str) -> str:
+def shorten_message(message: str) -> str:
     """A message without the middle of what it quotes, if that is very long."""
     if len(message) <= MAX_MESSAGE_CHARS:
         return message
@@ -33,7 +33,7 @@ class HerdedError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(shortened(message))
+        super().__init__(shorten_message(message))
 
 
 class ModelError(HerdedError, ValueError):

@@ -118,7 +118,7 @@ def test_answers_that_would_lie_in_one_place(capsys, tmp_path):
 
 
 def test_the_executor_of_nothing_is_none():
-    with executor_options.executor_of(None, None) as executor:
+    with executor_options.open_executor(None, None) as executor:
         assert executor is None
     assert executor_options.describe_executor(None, None) == ""
     assert executor_options.describe_executor("dask://a:1", 3) == "dask://a:1, at least 3 workers"

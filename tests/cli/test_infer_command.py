@@ -235,7 +235,9 @@ def test_the_best_state_as_text(capsys):
     assert "method     herded (weights lazy, seed 0, annealed from temperature " in out
     assert "the best found" in out
     options = ("--task", "map", "--method", "herded", "--weights", "blanket", "--sweeps", 50)
-    assert "LinearFrom" in found(capsys, "infer", "weather.bif", *options)["settings"]["schedule"]
+    assert (
+        "LinearCooling" in found(capsys, "infer", "weather.bif", *options)["settings"]["schedule"]
+    )
 
 
 @pytest.mark.parametrize(

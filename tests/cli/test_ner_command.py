@@ -185,7 +185,9 @@ def test_tag_a_long_file_in_blocks(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "long.txt").write_text(text, newline="")
     whole = {form: said(capsys, "tag", "--file", "long.txt", *form) for form in FORMS}
     recogniser.calls.clear()
-    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
+    monkeypatch.setattr(
+        "herded.cli.text_io.text_blocks", lambda pieces: tokenizer.text_blocks(pieces, 300)
+    )
     for form in FORMS:
         assert said(capsys, "tag", "--file", "long.txt", *form) == whole[form]
     blocks = [block for block, _ in recogniser.calls]
@@ -223,7 +225,9 @@ def test_blocks_are_not_cut_within_the_end_of_a_line(tmp_path, monkeypatch):
     text = "\r\n\r\n \r a\r\r\n" * 5 + "\r"
     (tmp_path / "ends.txt").write_text(text, newline="")
     for limit in range(1, 20):
-        monkeypatch.setattr("herded.cli.text_io.blocks", lambda p, n=limit: tokenizer.blocks(p, n))
+        monkeypatch.setattr(
+            "herded.cli.text_io.text_blocks", lambda p, n=limit: tokenizer.text_blocks(p, n)
+        )
         found = list(command.read_blocks("ends.txt"))
         assert "".join(found) == text
         assert not any(a[-1:] == "\r" and b[:1] == "\n" for a, b in pairwise(found))
@@ -270,7 +274,9 @@ def test_out_is_written_whole(capsys, tmp_path):
 def test_out_stays_as_it_was_if_anything_goes_wrong(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "out.txt").write_text("old")
     (tmp_path / "long.txt").write_text("Tim ran.\n\n" * 100)
-    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
+    monkeypatch.setattr(
+        "herded.cli.text_io.text_blocks", lambda pieces: tokenizer.text_blocks(pieces, 300)
+    )
     tag = recogniser.tag
 
     def fail_later(text, **decoding):
@@ -311,7 +317,9 @@ def test_out_on_a_full_disk(capsys):
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_one_ctrl_c_is_enough(capsys, tmp_path, recogniser, monkeypatch):
     (tmp_path / "long.txt").write_text("Tim ran.\n\n" * 100)
-    monkeypatch.setattr("herded.cli.text_io.blocks", lambda pieces: tokenizer.blocks(pieces, 300))
+    monkeypatch.setattr(
+        "herded.cli.text_io.text_blocks", lambda pieces: tokenizer.text_blocks(pieces, 300)
+    )
     tag = recogniser.tag
 
     def interrupt(text, **decoding):

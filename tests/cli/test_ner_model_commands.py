@@ -146,7 +146,9 @@ def recipe(monkeypatch):
     from herded.ner.english import train_command
 
     asked = []
-    monkeypatch.setattr(train_command, "train", lambda *a, **k: asked.append((a, k)) or FACTS)
+    monkeypatch.setattr(
+        train_command, "train_and_save", lambda *a, **k: asked.append((a, k)) or FACTS
+    )
     monkeypatch.setattr(
         train_command, "train_english", lambda *a, **k: asked.append((a, k)) or FACTS
     )

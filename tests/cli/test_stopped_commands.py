@@ -256,7 +256,7 @@ IMPATIENT = """
 import sys, herded.run.progress, herded.run.sampler_run
 from herded.cli import main
 from herded.cli.commands import infer
-herded.run.progress.BAR_DELAY_SECONDS, infer.EVERY = -1, 0  # every block is shown
+herded.run.progress.BAR_DELAY_SECONDS, infer.WATCH_SECONDS = -1, 0  # every block is shown
 herded.run.sampler_run.BLOCK_ENTRIES = 16 * 100  # a hundred sweeps
 update = herded.run.progress.Progress.update
 def shown(bar, *args):

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.draws.context_hashing import find_slot
 from herded.errors import CheckpointError
-from herded.layouts.hashed_weights import compact_tables, first_slots, first_tables, grow_tables
+from herded.layouts.hashed_weights import (
+    compact_tables,
+    empty_tables,
+    grow_tables,
+    initial_slot_counts,
+)
 from herded.models.constraints.start_states import start_state
 from herded.run import sampler_run
 from herded.system.numerics.counter_rng import stream_key
@@ -62,7 +67,7 @@ def test_weights_are_kept_when_a_table_grows(cards, weights, kind):
     )
     for one, other in zip(found, expected, strict=False):
         np.testing.assert_array_equal(one, other)
-    assert found[2].own["slots"].sum() >= 4 * first_slots(np.array([len(cards)])).sum()
+    assert found[2].own["slots"].sum() >= 4 * initial_slot_counts(np.array([len(cards)])).sum()
 
 
 @pytest.mark.parametrize("scan", ["sequential", "random", "jacobi"])
@@ -85,7 +90,7 @@ def test_every_part_has_its_table(states, scan):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other)
         states_after.append(kept(state))
-    first = first_slots(layout.scan.segments)
+    first = initial_slot_counts(layout.scan.segments)
     assert len(set((state.own["slots"] // first).tolist())) > 2  # some grew more than others
     assert states_after[0] == states_after[1] == states_after[2]  # gaps leave no trace
 
@@ -125,7 +130,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])
-    own, first = one.state[0].own, first_slots(np.sort(sizes))
+    own, first = one.state[0].own, initial_slot_counts(np.sort(sizes))
     assert (own["filled"] <= own["slots"] // 4 * 3).all()
     full = (own["filled"] == own["slots"] // 4 * 3).any()
     doubled = own["slots"].sum() / first.sum()
@@ -204,7 +209,7 @@ def test_a_table_is_a_dictionary_until_it_is_three_quarters_full(keys, size):
 def test_growing_moves_every_weight(seed, scalar, data):
     """Tables grow in any order; each keeps its keys, their weights and its share of the room."""
     rng = np.random.default_rng(seed)
-    tables = first_tables(rng.integers(1, 5, 6), *((1, np.uint32) if scalar else (3, np.int32)))
+    tables = empty_tables(rng.integers(1, 5, 6), *((1, np.uint32) if scalar else (3, np.int32)))
     tables["w"][:] = np.arange(len(tables["w"]))
     start, slots = tables["slot_start"].copy(), tables["slots"].copy()
     total = int(slots.sum())

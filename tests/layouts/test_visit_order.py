@@ -7,7 +7,7 @@ from hypothesis import given
 import herded as hd
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.visit_order import colour, connected_components
+from herded.layouts.visit_order import connected_components, greedy_colouring
 from herded.run.build_result import full_repr
 from tests.support.example_budget import examples
 from tests.support.strategies import models
@@ -59,7 +59,7 @@ def test_wrong_scans(scan, method, schedule):
 @given(models(max_variables=6))
 def test_no_neighbours_have_one_colour(model):
     factors = compile_factors(model)
-    colours = colour(factors)
+    colours = greedy_colouring(factors)
     for i in np.flatnonzero(model.evidence < 0):
         near = [j for j in model.neighbours(i) if model.evidence[j] < 0]
         assert colours[i] not in colours[near]

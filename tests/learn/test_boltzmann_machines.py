@@ -25,7 +25,7 @@ import herded as hd
 from herded import learn
 from herded.errors import MethodError, ModelError
 from herded.learn.boltzmann.log_z import annealed_log_z
-from herded.learn.boltzmann.rbm_parameters import HERD, RBMParameters, Training
+from herded.learn.boltzmann.rbm_parameters import HERD, RBMParameters, RBMTraining
 from herded.system.numerics.counter_rng import stream_key
 from tests.support.page_transcripts import transcripts
 
@@ -125,7 +125,7 @@ def test_the_gradient_is_that_of_the_likelihood():
     herd = np.zeros((4, 20_000), np.uint16)
     layers.sweep(herd, 0, 100, 1)
     zero = np.zeros(5), np.zeros(3)  # no centring: the plain gradient
-    training = Training(layers, herd, *zero, done=100)
+    training = RBMTraining(layers, herd, *zero, done=100)
     training.step(rows, 1.0, 0.0, 1, 1)
     now = [layers.weights, layers.visible_bias, layers.hidden_bias]
     after = training.layers.weights, training.layers.visible_bias, training.layers.hidden_bias

@@ -11,7 +11,7 @@ from benchmarks.learning.fit_problems import DenseIsing, dense, dense_log_z, gla
 from herded.learn.assessment import fit_assessment, ladder_gain, likelihood_gain
 from herded.learn.assessment.ladder_gain import compare_by_ladders, ladder_draws
 from herded.learn.assessment.likelihood_gain import Gain
-from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.log_linear import build_log_linear
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
 
@@ -54,7 +54,7 @@ def test_ladders_find_a_gain_that_slow_chains_cannot_show(monkeypatch):
 @pytest.fixture(scope="module")
 def pair_of_candidates():
     """A family of 10 spins on all pairs, two sets of parameters, and the exact gain in log Z."""
-    family = log_linear(DenseIsing(np.zeros(10), np.zeros((10, 10))).model(), "ising")
+    family = build_log_linear(DenseIsing(np.zeros(10), np.zeros((10, 10))).model(), "ising")
     rng = np.random.default_rng(0)
     first = rng.normal(0, 0.4, family.count)
     second = first + rng.normal(0, 0.05, family.count)

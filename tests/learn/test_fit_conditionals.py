@@ -11,16 +11,16 @@ import herded as hd
 from herded.draws.systematic import member_orders
 from herded.learn.fitting.conditional_kernels import (
     count_entries,
-    herd_sweeps,
     links_of,
     pseudo_likelihood,
     score_rows,
     squared_statistics,
+    sweep_members,
 )
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
 from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
 from herded.learn.fitting.lbfgs import maximise
-from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.log_linear import build_log_linear
 from herded.learn.fitting.objectives import (
     DataRows,
     Likelihood,
@@ -65,7 +65,7 @@ def test_visits_have_the_bits_of_their_twins(model, members, seed):
     known = np.where(rng.random(rows.shape) < 0.3, rows, -1)
     x, key, order_key = by_columns(rows), stream_key(seed, 1), stream_key(seed, 2)
     expected[:] = 0.0
-    herd_sweeps(
+    sweep_members(
         links, tables, np.ascontiguousarray(known.T).astype(np.int32), x, key, order_key, 3, 2,
         member_orders(members), weights, expected,
     )  # fmt: skip
@@ -118,7 +118,7 @@ def test_moments_by_elimination_are_those_of_enumeration(model, seed):
     rows = states[rng.choice(np.flatnonzero(np.isfinite(scores)), 3)]
     rows[:, rng.random(model.n_variables) < 0.5] = -1
     assume((np.diff(model.factor_start) > 0).any())
-    known = ObservedStatistics(DataRows(log_linear(model, np.zeros(size)), rows), LARGE, 1, 0)
+    known = ObservedStatistics(DataRows(build_log_linear(model, np.zeros(size)), rows), LARGE, 1, 0)
     value, met = known.of(model.log_tables)
     parts = [enumerated(((states == row) | (row < 0)).all(axis=1)) for row in rows]
     assert value == pytest.approx(np.mean([part[0] for part in parts]), abs=1e-9)
@@ -139,7 +139,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_gradients_are_those_of_finite_differences(name):
     model, options = MODELS[name]
-    family = log_linear(model, **options)
+    family = build_log_linear(model, **options)
     rng = np.random.default_rng(1)
     states = all_states(model)
     possible = states[np.isfinite(model.log_score(states))]
@@ -167,7 +167,7 @@ def test_gradients_are_those_of_finite_differences(name):
 @pytest.mark.parametrize("model", [MIXED, HARD], ids=["mixed", "hard zeros"])
 def test_herds_of_rows_have_the_law_of_the_model(model):
     """Members that know nothing sample the model; those that know something, its conditional."""
-    family = log_linear(model)
+    family = build_log_linear(model)
     links, size = links_of(model), len(model.log_tables)
     rows = np.repeat(member_starts(model, 1, stream_key(0)).astype(np.int64), 512, axis=0)
     for known in (np.full_like(rows, -1), np.where(np.arange(3) == 1, rows, -1)):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.errors import MethodError, ModelError
-from herded.learn.fitting.log_linear import log_linear
+from herded.learn.fitting.log_linear import build_log_linear
 from herded.learn.fitting.objectives import DataRows
 from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.learn.structure.structure_search import PairSpins
@@ -44,7 +44,7 @@ def test_the_pseudo_likelihood_is_that_of_fit():
     rows = rng.integers(0, 2, (30, 4))
     x = rng.normal(size=10)
     edges = np.stack(np.triu_indices(4, 1), axis=1)
-    family = log_linear(
+    family = build_log_linear(
         hd.pairwise_model(np.zeros((4, 2)), edges, np.zeros((6, 2, 2))), groups="ising"
     )
     value, gradient = PairSpins.of(2.0 * rows - 1.0).at(x)

@@ -63,10 +63,10 @@ def test_the_page_has_the_hashes(net):
         if link.scene == "model":
             graph = model_tables.with_evidence(hd.read_model(net), link.words["given"])
             starts = model_tables.dispersed(graph, 3, int(link.words["seed"]))
-            asked["table"] = model_tables.tables(graph, starts)
+            asked["table"] = model_tables.conditional_tables(graph, starts)
         elif link.scene == "names":
             request = {"text": link.words["text"], "ties": float(link.words["ties"])}
-            asked |= api.names(request)
+            asked |= api.text_answer(request)
         sweeps = int(asked.pop("sweeps"))
         method = asked.pop("method")
         runs.append({"scene": link.scene, "asked": asked, "method": method, "sweeps": sweeps})

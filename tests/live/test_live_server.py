@@ -205,7 +205,7 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
     ):
         with monkeypatch.context() as small:
             small.setattr(f"herded.live.model_tables.{limit}", value)
-            status, found = api.answer("model", request)
+            status, found = api.respond("model", request)
             assert status == 422 and why in found["error"], limit
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.methods.default_weights import FEW_CONTEXTS, default_weights
+from herded.methods.default_weights import MAX_TABULATED_CONTEXTS, default_weights
 from tests.support.example_budget import ALL
 
 STRICT = hd.HerdedGibbs(weights="blanket", phases="random")
@@ -40,7 +40,7 @@ def test_the_rule(model, method):
 
 
 def test_the_number_of_contexts_is_the_rule_and_memory_its_bound():
-    assert FEW_CONTEXTS == 512
+    assert MAX_TABULATED_CONTEXTS == 512
     model = star(9)
     assert default_weights(model, max_memory=100) == POOLED
     assert default_weights(model, seed=3).seed == 3

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from herded.errors import MemoryLimitError
 from herded.methods.exact import elimination_order as orders
-from herded.methods.exact.elimination_order import MOST_SLICES, Costs, elimination_order
+from herded.methods.exact.elimination_order import MOST_SLICES, EliminationCosts, elimination_order
 from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.exact.solver import ExactState
 from herded.models.constraints.start_states import possible_states
@@ -87,7 +87,7 @@ def test_every_heuristic_adds_all_variables(model):
     states = model.cardinalities.tolist()
     around = orders._free_neighbours(model, states)
     for propose in orders._heuristics(around, states):
-        costs = Costs(states, np.inf, np.inf)
+        costs = EliminationCosts(states, np.inf, np.inf)
         propose(costs)
         assert sorted(costs.clusters) == sorted(around)
 
@@ -129,7 +129,7 @@ def test_other_ties_are_tried_where_they_may_help(seed):
     around = orders._free_neighbours(model, states)
     sizes = []
     for propose in orders._heuristics(around, states):
-        costs = Costs(states, np.inf, np.inf)
+        costs = EliminationCosts(states, np.inf, np.inf)
         propose(costs)
         sizes.append(max(2 ** len(cluster) for cluster in costs.clusters.values()))
     assert min(sizes) < sizes[0]
@@ -161,10 +161,10 @@ def test_messages_that_wait_are_counted():
 
 
 def test_the_cheapest_order_is_taken_and_always_the_same(monkeypatch):
-    monkeypatch.setattr(orders, "TRY", 1)
+    monkeypatch.setattr(orders, "MIN_ENTRIES_TO_RETRY", 1)
     model = random_graph(0, 60, 150, (2,))
     around = orders._free_neighbours(model, [2] * 60)
-    costs = [Costs([2] * 60, np.inf, np.inf) for _ in range(2 + orders.TRIES)]
+    costs = [EliminationCosts([2] * 60, np.inf, np.inf) for _ in range(2 + orders.TRIES)]
     for propose, cost in zip(orders._heuristics(around, [2] * 60), costs, strict=True):
         propose(cost)
     found = elimination_order(model)
@@ -200,9 +200,9 @@ def test_what_no_number_of_slices_makes_fit_is_refused():
 def test_parts_that_share_no_factor_are_swept_one_after_another():
     model = pairwise_model(np.zeros((6, 2)), [(0, 2), (2, 4), (1, 3)], np.zeros((2, 2)))
     around = orders._free_neighbours(model, [2] * 6)
-    swept = orders._sweep(around)
+    swept = orders._bandwidth_order(around)
     assert sorted(swept) == list(range(6))
-    assert orders.in_given_order(model, np.array(swept)).treewidth == 1
+    assert orders.cost_of_order(model, np.array(swept)).treewidth == 1
 
 
 def test_large_lattices_are_refused_at_once():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.methods.exact import elimination, elimination_tables
 from herded.methods.exact.elimination_order import elimination_order
-from herded.methods.exact.elimination_plan import Sizes, plan_elimination
+from herded.methods.exact.elimination_plan import BucketSizes, plan_elimination
 from herded.methods.exact.solver import Exact, ExactState
 from herded.models.pairwise import pairwise_model
 from tests.conformance.twins.enumerated_joint import naive_joint, naive_log_z, naive_viterbi
@@ -30,7 +30,7 @@ def cut(model, n_held, n_segments):
     held = [order.pop() for _ in range(min(n_held, len(order)))]
     for i in held:
         states[i] = 1
-    sizes = Sizes(order, found, states)
+    sizes = BucketSizes(order, found, states)
     return plan_elimination(found)._replace(
         order=np.array(order, np.int64),
         held=np.array(held, np.int64),
@@ -145,7 +145,7 @@ def test_hard_zeros_leave_fewer_states_to_sum_over():
 def test_only_what_is_asked_for_is_computed(monkeypatch):
     model = hd.ising_grid(np.random.default_rng(0).normal(size=(4, 4)), 0.5)
     calls = []
-    for kind in (elimination.SumElimination, elimination.Maxima):
+    for kind in (elimination.SumElimination, elimination.MaxElimination):
         for step in ("forward", "backward"):
             true = getattr(kind, step)
 

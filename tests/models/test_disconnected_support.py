@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from benchmarks.support.random_models import divided, tiny
-from herded.models.constraints.disconnected_support import CLUSTER, find_split
+from herded.models.constraints.disconnected_support import MAX_CLUSTER_STATES, find_split
 from tests.run.diagnostics.test_diagnostics import reachable
 from tests.support.example_budget import examples
 
@@ -78,7 +78,7 @@ def long_chain(n, middle):
 def test_clusters_of_large_components():
     """More joint states than can be listed; an even number of three switches is on."""
     split = long_chain(60, np.where(odd(3), ZERO, 0.0))
-    assert split.n_variables > np.log2(CLUSTER)
+    assert split.n_variables > np.log2(MAX_CLUSTER_STATES)
     found = find_split(split, np.zeros((1, 60), int))
     assert found is not None and {30, 40, 50} <= set(found.variables.tolist())
     on = dict(zip(found.variables.tolist(), found.there.tolist(), strict=True))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.layouts.blocks.elimination_kernels import eliminate, fill_potentials, room
+from herded.layouts.blocks.elimination_kernels import allocate_workspace, eliminate, fill_potentials
 from herded.models.constraints.start_states import member_starts
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint
@@ -96,7 +96,7 @@ def block_kernel(model, layout, b, beta=1.0):
     """(states, states) probabilities of one move of block b, from the compiled tables."""
     a, work, cards = (
         layout.arrays,
-        room(layout.arrays, 1, layout.longest),
+        allocate_workspace(layout.arrays, 1, layout.longest),
         tuple(model.cardinalities),
     )
     fill_potentials(a.log_tables, a.table_start, beta, work.values, work.lowest)

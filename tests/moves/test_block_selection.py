@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.models.constraints.reachability import reach_in_blocks
+from herded.models.constraints.reachability import states_reachable_by_blocks
 from herded.models.constraints.start_states import possible_states, start_state
-from herded.moves.blocks.block_selection import choose_blocks, order_within
+from herded.moves.blocks.block_selection import choose_blocks, elimination_order_within
 from herded.run.diagnostics.confinement import find_confinement
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.samplers.block_selection import naive_choice
@@ -51,9 +51,9 @@ def test_a_large_model_is_chosen_in_near_linear_time():
 
 def test_an_order_for_given_variables():
     model = hd.ising_grid(np.zeros((3, 3)), 1.0).as_factor_graph()
-    order, largest, entries = order_within(model, np.arange(9))
+    order, largest, entries = elimination_order_within(model, np.arange(9))
     assert sorted(order.tolist()) == list(range(9)) and largest == 16.0 and entries <= 9 * 16
-    order, largest, _ = order_within(model, np.array([0, 2, 4]))
+    order, largest, _ = elimination_order_within(model, np.array([0, 2, 4]))
     assert sorted(order.tolist()) == [0, 2, 4] and largest == 2.0
 
 
@@ -87,7 +87,7 @@ def test_what_is_said_of_blocks_is_true(model, data):
     x = start_state(model, stream_key(0))
     reached = reached_by(model, x, blocks)
     if model.has_hard_zeros:
-        inside = reach_in_blocks(model, x, blocks, possible_states(model))
+        inside = states_reachable_by_blocks(model, x, blocks, possible_states(model))
         assert all(inside[i, k] for state in reached for i, k in enumerate(state))
     everything = itertools.product(*(range(k) for k in model.cardinalities.tolist()))
     possible = {s for s in everything if model.log_score(np.array(s)) > -np.inf}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.models.constraints.start_states import member_starts
 from herded.moves.tempering.ladder_layouts import MoveLadder, soften_hard_zeros
-from herded.moves.tempering.replica_exchange import collect_component, compile_components
+from herded.moves.tempering.replica_exchange import collect_component, compile_exchange_arrays
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint, naive_log_scores
 from tests.conformance.twins.samplers.tempering import naive_ladder
@@ -125,7 +125,7 @@ SHARED = (
 
 def exchanged(model, betas, hot, cold):
     """What an exchange of components makes of two replicas: (states, probability) of each case."""
-    g = compile_components(model, model.log_tables, False)
+    g = compile_exchange_arrays(model, model.log_tables, False)
     n = model.n_variables
     x = np.stack([hot, cold], axis=1).astype(np.uint8).reshape(-1)
     mark = (np.array(hot) != np.array(cold)).astype(np.uint8)

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from herded.ner import Document, Sentence, load
-from herded.ner.english.augmentation import COPIES, WAYS, vary, with_companies
-from herded.ner.english.label_repair import repair
+from herded.ner.english.augmentation import COPIES, WAYS, vary_spelling, with_companies
+from herded.ner.english.label_repair import repair_labels
 from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
 from herded.ner.text.labels import spans
 
@@ -103,7 +103,7 @@ def documents_of(*sentences):
 
 
 def repaired(*sentences, **options):
-    (document,) = repair(documents_of(*sentences), **options)
+    (document,) = repair_labels(documents_of(*sentences), **options)
     assert [part.words for part in document.sentences] == [
         part.words for part in documents_of(*sentences)[0].sentences
     ]
@@ -174,7 +174,7 @@ def test_repair_gives_a_name_one_kind():
 def test_words_are_written_in_other_ways():
     sentence = "Mr./O Lee/B-PERSON of/O the/O U.S./B-LOCATION and/O al-Qaida/B-ORGANIZATION"
     sentence = sentence.replace("/B-", "/")  # IO labels stay what they are
-    (varied,) = vary(documents_of(*[sentence] * 13))
+    (varied,) = vary_spelling(documents_of(*[sentence] * 13))
     words = [part.words for part in varied.sentences]
     assert {own[0] for own in words} == set(WAYS["Mr."])
     assert {own[4] for own in words} == set(WAYS["U.S."])
@@ -183,7 +183,7 @@ def test_words_are_written_in_other_ways():
         kinds = [kind for _, _, kind in spans(part.labels)]
         assert kinds == ["PERSON", "LOCATION", "ORGANIZATION"]
         assert len(part.labels) == len(part.words)
-    assert vary(documents_of("I/O left")) == documents_of("I/O left")
+    assert vary_spelling(documents_of("I/O left")) == documents_of("I/O left")
 
 
 def test_companies_take_the_place_of_companies():

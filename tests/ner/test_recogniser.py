@@ -15,7 +15,7 @@ from herded.ner import DECODERS, Document, Recogniser, Sentence, document_of, lo
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.skip_chain import TieWeights
-from herded.ner.english.train_command import train
+from herded.ner.english.train_command import train_and_save
 from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
 from tests.conformance.twins.learning.recogniser import labelling_score, labellings
@@ -45,7 +45,7 @@ def sample():
 def made(tmp_path_factory):
     """A model of the recipe, and what was said of its training."""
     path = tmp_path_factory.mktemp("recipe") / "small.npz"
-    facts = train([DATA / "sample.conll"], out=path, bits=12, epochs=3, scheme="bio")
+    facts = train_and_save([DATA / "sample.conll"], out=path, bits=12, epochs=3, scheme="bio")
     return load(path), facts, path
 
 
@@ -222,16 +222,16 @@ def test_the_recipe_with_few_documents_and_a_development_set(tmp_path):
     few = tmp_path / "few.conll"
     few.write_text("Rex\tB-ANIMAL\nbarks\tO\n\nTom\tB-ANIMAL\nsleeps\tO\n")
     out = tmp_path / "m.npz"
-    facts = train([few, few], out=out, dev=few, bits=8, epochs=5)
+    facts = train_and_save([few, few], out=out, dev=few, bits=8, epochs=5)
     assert facts["trust"] is None and load(out).ties is None and load(out).kinds == ("ANIMAL",)
     assert facts["history"][-1].keys() == {"loss", "f1"}
     before = out.read_bytes()
-    facts = train([few, few], out=out, dev=few, bits=8, epochs=5)
+    facts = train_and_save([few, few], out=out, dev=few, bits=8, epochs=5)
     assert out.read_bytes() == before  # the same arguments give the same bytes
     plain = tmp_path / "plain.txt"
     plain.write_text("Rex barks.")
     with pytest.raises(CorpusError, match=r"expected labelled words in .*, got plain text"):
-        train([few, plain], out=out)
+        train_and_save([few, plain], out=out)
     with pytest.raises(CorpusError, match="expected to write"):
-        train([few], out=tmp_path / "nowhere" / "m.npz")
+        train_and_save([few], out=tmp_path / "nowhere" / "m.npz")
     assert out.read_bytes() == before and len(list(tmp_path.iterdir())) == 3

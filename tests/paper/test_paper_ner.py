@@ -9,7 +9,7 @@ import herded as hd
 from herded.errors import CorpusError
 from herded.ner.recogniser import load
 from herded.paper.ner import ner_section
-from herded.paper.ner.decoder_runs import chain_rows, herd_sweeps, skip_rows
+from herded.paper.ner.decoder_runs import chain_rows, herd_sweeps_for_updates, skip_rows
 from herded.paper.ner.tasks import find_ieer, sample_documents, stanford_task, tasks
 from herded.paper.report import Table
 
@@ -119,7 +119,7 @@ def test_the_section(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("updates", "sweeps"), [(1, 1), (15, 1), (31, 1), (32, 2), (400, 25)])
 def test_sweeps_of_the_annealed_herd(updates, sweeps):
-    assert herd_sweeps(updates) == sweeps
+    assert herd_sweeps_for_updates(updates) == sweeps
 
 
 def test_where_ieer_is_looked_for(monkeypatch, tmp_path):

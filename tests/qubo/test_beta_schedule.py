@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from herded.methods.schedule import inverse_temperatures
-from herded.qubo.beta_schedule import COLD, HOT, LINEAR, Cooling, fitting_range
+from herded.qubo.beta_schedule import COLD, HOT, LINEAR, BetaSchedule, fitting_range
 from herded.qubo.spin_biases import read_biases
 
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
@@ -17,7 +17,7 @@ dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
 @pytest.mark.parametrize("kind", ["mixed", "geometric", "linear"])
 @pytest.mark.parametrize("total", [1, 2, 3, 10])
 def test_cooling(kind, total):
-    schedule = Cooling(0.1, 10.0, kind)
+    schedule = BetaSchedule(0.1, 10.0, kind)
     betas = schedule.betas(np.arange(total), total)
     assert betas[-1] == np.inf and (np.diff(betas) > 0).all()
     if total > 1:
@@ -31,23 +31,23 @@ def test_cooling(kind, total):
 
 def test_mixed_cooling_is_linear_then_geometric():
     """In temperature, without a break where one turns into the other."""
-    temperatures = 1 / Cooling(0.1, 10.0).betas(np.arange(2000), 2001)
+    temperatures = 1 / BetaSchedule(0.1, 10.0).betas(np.arange(2000), 2001)
     early = temperatures > 10 / LINEAR
     steps, factors = np.diff(temperatures[early]), np.diff(np.log(temperatures[~early]))
     assert len(steps) > 500 and steps == pytest.approx(np.full(len(steps), steps[0]))
     assert len(factors) > 500 and factors == pytest.approx(np.full(len(factors), factors[0]))
     assert steps[0] / (10 / LINEAR) == pytest.approx(factors[0], rel=0.01)
-    narrow = 1 / Cooling(0.5, 3.0).betas(np.arange(100), 101)
+    narrow = 1 / BetaSchedule(0.5, 3.0).betas(np.arange(100), 101)
     assert np.diff(narrow) == pytest.approx(np.full(99, (1 / 3 - 2) / 99))
-    assert Cooling(2.0, 2.0).betas(np.arange(3), 4) == pytest.approx(np.full(3, 2.0))
-    extreme = Cooling(sys.float_info.min, sys.float_info.max).betas(np.arange(3), 4)
+    assert BetaSchedule(2.0, 2.0).betas(np.arange(3), 4) == pytest.approx(np.full(3, 2.0))
+    extreme = BetaSchedule(sys.float_info.min, sys.float_info.max).betas(np.arange(3), 4)
     assert np.isfinite(extreme).all() and (np.diff(extreme) > 0).all()
-    edge = Cooling(1.0, LINEAR * (1 + 2**-52)).betas(np.arange(3), 4)
+    edge = BetaSchedule(1.0, LINEAR * (1 + 2**-52)).betas(np.arange(3), 4)
     assert edge[[0, 2]] == pytest.approx([1.0, LINEAR])
 
 
 def test_asking_once_is_asking_for_each_sweep():
-    schedule, state = Cooling(0.1, 10.0), SimpleNamespace(sweep=3, total=12)
+    schedule, state = BetaSchedule(0.1, 10.0), SimpleNamespace(sweep=3, total=12)
     one_by_one = inverse_temperatures(lambda sweep, total: schedule(sweep, total), state, 9)
     np.testing.assert_allclose(inverse_temperatures(schedule, state, 9), one_by_one, rtol=1e-15)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.errors import HerdedError, MethodError, ModelError
-from herded.qubo.beta_schedule import cooling, fitting_range
+from herded.qubo.beta_schedule import fitting_range, make_beta_schedule
 from herded.qubo.spin_biases import read_biases
 from tests.support.example_budget import examples
 from tests.support.page_transcripts import transcripts
@@ -221,7 +221,9 @@ def test_a_power_of_two_changes_nothing(exponent, kind):
 
 def laid_out(bqm, **options):
     biases = read_biases(bqm)
-    method = hd.Gibbs(herd=4, schedule=cooling(biases, options.get("beta_range"), "linear"))
+    method = hd.Gibbs(
+        herd=4, schedule=make_beta_schedule(biases, options.get("beta_range"), "linear")
+    )
     return module._laid_out(bqm, biases, method, None)
 
 
@@ -350,7 +352,7 @@ def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
     """The signal comes in the third block of sweeps; herds that had not begun are left out."""
     monkeypatch.setattr(module, "ROOM", 1)
     monkeypatch.setattr("herded.run.sampler_run.BLOCK_ENTRIES", 9 * 64 * 10)
-    monkeypatch.setattr("herded.run.sampler_run.UNREAD", 9 * 64 * 10)
+    monkeypatch.setattr("herded.run.sampler_run.MAX_UNREAD_BLOCK_UPDATES", 9 * 64 * 10)
     advance, calls = hd.Gibbs.advance, []
 
     def interrupting(self, *arguments, **options):

@@ -111,7 +111,7 @@ def infer_on_a_grid() -> Walk:
     method = herded.HerdedGibbs()
     herded.infer(herded.ising_grid(field, 0.3), method)
     model = herded.ising_grid(field, 0.2)
-    return walk(lambda: herded.infer(model, method), "herded.layouts.grid.layout:lattice_sweeps")
+    return walk(lambda: herded.infer(model, method), "herded.layouts.grid.layout:grid_sweeps")
 
 
 def infer_by_itself() -> Walk:

@@ -208,7 +208,9 @@ def test_the_better_of_two_searches(monkeypatch):
         herded.run.selection.method_choice, "DEFAULT_EXACT_MEMORY_BYTES", 2.0**10
     )  # too little for an elimination
     monkeypatch.setattr(
-        herded.run.selection.plan, "ladder", pressing(herded.run.selection.plan.ladder)
+        herded.run.selection.plan,
+        "tempering_stage",
+        pressing(herded.run.selection.plan.tempering_stage),
     )
     error = caught_from(hd.infer, LARGE, keep=[hd.BestState()], sweeps=100)
     assert not isinstance(error.result.method, hd.Tempered)
@@ -242,8 +244,8 @@ def test_log_z_of_a_ladder_that_was_too_short(monkeypatch):
 )
 def test_a_comparison_that_was_cut_is_told(model, method, options, missing, monkeypatch):
     """All sweeps are done, but what they are compared with is not: that is no whole result."""
-    run_herds = herded.run.diagnostics.cross_check.run_herds
-    monkeypatch.setattr(herded.run.diagnostics.cross_check, "run_herds", pressing(run_herds))
+    run_herds = herded.run.diagnostics.cross_check.run_check_herds
+    monkeypatch.setattr(herded.run.diagnostics.cross_check, "run_check_herds", pressing(run_herds))
     with pytest.warns(hd.HerdedWarning, match=missing):
         part = hd.infer(model, method, on_interrupt="return", **options)
     assert flags_of(part) == ["warning"] and not part.provenance["interrupted"]

@@ -152,8 +152,8 @@ def test_whatever_is_interrupted_says_so(name):
 
 
 def test_a_comparison_with_random_starts_that_was_interrupted(monkeypatch):
-    compared = pressing(herded.run.diagnostics.start_check.run_herds)
-    monkeypatch.setattr(herded.run.diagnostics.start_check, "run_herds", compared)
+    compared = pressing(herded.run.diagnostics.start_check.run_check_herds)
+    monkeypatch.setattr(herded.run.diagnostics.start_check, "run_check_herds", compared)
     model = hd.ising_grid(np.zeros((24, 24)), 0.25)
     options = {"sweeps": 2000, "chains": 4, "start": np.zeros((24, 24), int)}
     error = caught_from(hd.infer, model, hd.Gibbs(), **options)

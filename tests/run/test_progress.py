@@ -186,7 +186,7 @@ def test_ctrl_c_ends_a_loop_of_small_runs(monkeypatch):
     """After one that swallowed Ctrl-C there would be the next."""
     before, seen, advance = signal.getsignal(signal.SIGINT), [], SamplerRun.advance
     model = hd.ising_grid(np.zeros((2, 3)), 0.1)
-    monkeypatch.setattr(herded.run.sampler_run, "_WARM", set())
+    monkeypatch.setattr(herded.run.sampler_run, "_COMPILED_SIGNATURES", set())
 
     def pressed(*args):
         seen.append(signal.getsignal(signal.SIGINT))

@@ -6,14 +6,14 @@ import pytest
 
 import herded as hd
 from herded.cli.main import main
-from herded.errors import MAX_MESSAGE_CHARS, shortened
+from herded.errors import MAX_MESSAGE_CHARS, shorten_message
 
 
 def test_a_message_keeps_its_beginning_and_what_to_do():
-    short = shortened("expected " + "x" * 10**6 + ": give another")
+    short = shorten_message("expected " + "x" * 10**6 + ": give another")
     assert len(short) < MAX_MESSAGE_CHARS + 10
     assert short.startswith("expected xx") and short.endswith("xx: give another")
-    assert shortened("expected this, got that") == "expected this, got that"
+    assert shorten_message("expected this, got that") == "expected this, got that"
 
 
 def test_no_error_echoes_what_it_was_given():

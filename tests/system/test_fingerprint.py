@@ -101,7 +101,7 @@ _numba().njit(lambda: 0)()
 SCRIPT = """
 import sys
 import herded as hd
-from herded.layouts.callback.sweeps import function_sweeps
+from herded.layouts.callback.sweeps import callback_sweeps
 SHIFT = {shift}
 def field(i):
     return SHIFT * i
@@ -113,7 +113,7 @@ for slope in map(float, sys.argv[1:]):
     model, keep = made(slope), [hd.Marginals(rao_blackwell=True)]
     found = hd.infer(model, hd.Gibbs(), sweeps=4, keep=keep).marginals[2, 1]
     print(float(found.round(6)), sum(model.calls.fast.visit.stats.cache_hits.values()))
-print(sum(function_sweeps.dispatcher.stats.cache_hits.values()))
+print(sum(callback_sweeps.dispatcher.stats.cache_hits.values()))
 """
 
 

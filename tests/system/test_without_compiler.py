@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded.system.compilation.jit as JIT  # noqa: N812
-from herded.models.constraints.constraint_search import compile_hard, propagate_all, whole_domains
+from herded.models.constraints.constraint_search import compile_hard, full_domains, propagate_all
 from herded.system.numerics.exp_log import _exp_each, _log_each, exp_array, log_array
 from tests.support.example_budget import UNCOMPILED, examples
 from tests.support.strategies import models
@@ -41,7 +41,7 @@ assert "numba" in sys.modules
 def test_exp_and_log(values):
     for kernel, compiled in ((_exp_each, exp_array), (_log_each, log_array)):
         found = values.copy()
-        JIT.interpreted(kernel)(found)
+        JIT.as_plain_python(kernel)(found)
         np.testing.assert_array_equal(found, compiled(values))
 
 
@@ -52,8 +52,8 @@ def test_possible_states(model):
     if not model.has_hard_zeros:
         return
     hard = compile_hard(model)
-    found, expected = (whole_domains(model, hard, model.evidence) for _ in range(2))
-    assert JIT.interpreted(propagate_all)(hard, found) == propagate_all(hard, expected)
+    found, expected = (full_domains(model, hard, model.evidence) for _ in range(2))
+    assert JIT.as_plain_python(propagate_all)(hard, found) == propagate_all(hard, expected)
     np.testing.assert_array_equal(found.size, expected.size)
     np.testing.assert_array_equal(found.states, expected.states)
 

@@ -45,7 +45,7 @@ def killed_after(sweeps, folder):
             if done >= sweeps:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    tiled.DEEPEST, tiled.Progress = 2, Bar
+    tiled.MAX_PASS_SWEEPS, tiled.Progress = 2, Bar
     os.chdir(folder)
     lattice = hd.StoredLattice("f.npy", 0.4)
     hd.infer_tiled(lattice, SHARED, out="m.npy", sweeps=40, tile=40, checkpoint="run")

@@ -22,7 +22,7 @@ from tests.tiled.lattice_tiles import SHARED, killed_after, lattice, whole
     ("kind", "rows"), [("npy", 2), ("npy", 6), ("npy", 14), ("npy", 40), ("zarr", 14)]
 )
 def test_bands_from_disk_give_the_bits_of_the_whole(tmp_path, rows, kind, monkeypatch):
-    monkeypatch.setattr(tiled, "DEEPEST", 5)
+    monkeypatch.setattr(tiled, "MAX_PASS_SWEEPS", 5)
     stored = lattice(37, 53)
     if kind == "zarr":
         zarr = pytest.importorskip("zarr")
@@ -66,7 +66,7 @@ OTHERS = [("blanket", 2), ("shared", 6), ("blanket", 14), ("shared", 40)]
 @pytest.mark.parametrize(("weights", "rows"), FOLDED + OTHERS if ALL else FOLDED)
 def test_a_folded_ring_and_evidence_from_disk(tmp_path, rows, weights, monkeypatch):
     """Periodic lattices run in pairs of bands; what is known stays."""
-    monkeypatch.setattr(tiled, "DEEPEST", 3)
+    monkeypatch.setattr(tiled, "MAX_PASS_SWEEPS", 3)
     stored = lattice(38, 20, uniform=weights == "shared", clamped=True, periodic=True)
     np.save(tmp_path / "known.npy", stored.clamped)
     method = hd.HerdedGibbs(weights=weights, phases="random", seed=5)
@@ -90,7 +90,7 @@ def test_a_folded_ring_and_evidence_from_disk(tmp_path, rows, weights, monkeypat
 
 
 def test_a_run_goes_on_from_its_snapshot(tmp_path, monkeypatch):
-    monkeypatch.setattr(tiled, "DEEPEST", 3)
+    monkeypatch.setattr(tiled, "MAX_PASS_SWEEPS", 3)
     stored, out, folder = lattice(30, 24), tmp_path / "m.npy", tmp_path / "run"
     hd.infer_tiled(stored, SHARED, out=out, sweeps=7, tile=4, checkpoint=folder)
     assert [p.name for p in folder.glob("sweep-*")] == ["sweep-7"]

@@ -113,7 +113,7 @@ def test_from_hosts_to_disk_and_back(tmp_path):
 
 
 def test_hosts_that_keep_dying(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_cluster, "DEATHS", 1)
+    monkeypatch.setattr(dask_cluster, "MAX_DEATHS", 1)
     client = FakeClient(2, dies_in=("worker-0", 3))
     with pytest.raises(hd.WorkerError, match="1 died in this run"):
         hd.infer_tiled(lattice(8, 8), SHARED, out=tmp_path / "m.npy", sweeps=5, client=client)

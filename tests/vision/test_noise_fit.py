@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.vision.level_sets import GreyFit, grey_levels, is_salted, odd_ends, posterior_mean
+from herded.vision.level_sets import (
+    GreyFit,
+    grey_levels,
+    has_salt_and_pepper,
+    odd_ends,
+    posterior_mean,
+)
 from herded.vision.noise import two_level_fit
 from herded.vision.noise.initial_guesses import flip_rate, local_mean, local_median, local_sigma
 from herded.vision.noise.leave_one_out import neighbour_shares, predictions
@@ -98,10 +104,10 @@ def test_shares_of_any_number_of_members(members):
 def test_large_pictures_are_fitted_on_bands_from_all_over():
     tall = np.arange(2000)[:, None] * np.ones((1, 300))
     for picture in (tall, tall.T):
-        part = two_level_fit.enough(picture)
+        part = two_level_fit.crop_to_fit(picture)
         assert part.size <= two_level_fit.MAX_FIT_PIXELS and part.shape[1] == 300
         assert part.min() < 500 and part.max() > 1500
-    assert two_level_fit.enough(tall[:50]) is not None and two_level_fit.enough(
+    assert two_level_fit.crop_to_fit(tall[:50]) is not None and two_level_fit.crop_to_fit(
         tall[:50]
     ).shape == (50, 300)
 
@@ -165,20 +171,21 @@ def test_salt_and_pepper_are_seen_in_a_grey_picture(share, sigma):
     picture, chance = slopes_and_disc(), RNG(3).random((80, 80))
     picture = picture + sigma * RNG(4).normal(size=picture.shape)
     both = np.where(chance < share / 2, 0.0, np.where(chance > 1 - share / 2, 1.0, picture))
-    assert is_salted(rounded(both))
-    assert is_salted(rounded(np.where(chance < share / 2, 1.0, picture)))  # salt alone
+    assert has_salt_and_pepper(rounded(both))
+    assert has_salt_and_pepper(rounded(np.where(chance < share / 2, 1.0, picture)))  # salt alone
 
 
 def test_what_is_not_salt_and_pepper():
     clean = slopes_and_disc()
-    assert not is_salted(clean) and not is_salted(np.full((9, 9), 0.5))
+    assert not has_salt_and_pepper(clean) and not has_salt_and_pepper(np.full((9, 9), 0.5))
     for sigma in (0.02, 0.1, 0.3, 0.8):  # much of it is cut off
-        assert not is_salted(rounded(clean + sigma * RNG(5).normal(size=clean.shape)))
+        assert not has_salt_and_pepper(rounded(clean + sigma * RNG(5).normal(size=clean.shape)))
     strokes = clean.copy()
     strokes[10:70:6, 5:70] = 0.0  # thin lines
     strokes[5:70, 20:75:9] = 1.0
-    assert not is_salted(strokes)
-    assert not is_salted((RNG(6).random((50, 50)) < 0.1).astype(float))  # two levels, not grey
+    assert not has_salt_and_pepper(strokes)
+    # two levels, not grey
+    assert not has_salt_and_pepper((RNG(6).random((50, 50)) < 0.1).astype(float))
 
 
 def test_pixels_that_are_salt_and_pepper_do_not_weaken_the_coupling():

@@ -31,7 +31,7 @@ def check_executor_options(engine: str | None, workers: int | None) -> None:
 
 
 @contextmanager
-def executor_of(engine: str | None, workers: int | None) -> Iterator[Any]:
+def open_executor(engine: str | None, workers: int | None) -> Iterator[Any]:
     """An executor for the time of the block, or None where work stays in this process."""
     check_executor_options(engine, workers)
     if engine is not None:

@@ -28,7 +28,7 @@ from herded.errors import (
     HerdedError,
     Interrupted,
     MemoryLimitError,
-    shortened,
+    shorten_message,
 )
 from herded.run.interrupts import defer_interrupt
 from herded.system.suggestions import did_you_mean
@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         if found:
             known = [word.strip().strip("'") for word in found["known"].split(",")]
             message += did_you_mean(found["word"], known)
-        super().error(shortened(message))
+        super().error(shorten_message(message))
 
 
 def parser(command: str | None = None) -> Parser:

@@ -74,7 +74,7 @@ def _split(model: Model, text: str) -> tuple[str, str]:
     return text[:k], text[k + 1 :]
 
 
-def describe(options: argparse.Namespace, model: Model) -> str:
+def model_line(options: argparse.Namespace, model: Model) -> str:
     """One line on a model."""
     line = summary.one_line_summary(model, to_factor_graph(model).n_factors)
     return f"{printable(options.model, 200)}: {line}"

@@ -10,14 +10,14 @@ import numpy as np
 
 from herded.cli import model_input
 from herded.cli.reference_errors import Errors, Reference
-from herded.cli.run_setup import Setup
+from herded.cli.run_setup import RunSetup
 from herded.cli.terminal_output import (
     after_infer,
-    and_more,
     columns,
     count_text,
-    finite,
+    finite_or_none,
     format_facts,
+    more_rows_text,
     printable,
 )
 from herded.errors import MethodError
@@ -31,7 +31,7 @@ from herded.run.selection.escalation import AttemptReport
 MOST_ROWS = 20
 MOST_LISTED = 4  # of a variable with more, the most probable
 MOST_COLUMNS = 6  # states that are shown side by side
-UNKNOWN = (
+NO_INTERVAL_REASONS = (
     "unknown from one chain, which cannot disagree: use --chains 4",
     "unknown: all chains came out identical, so that their spread says nothing",
 )
@@ -48,7 +48,7 @@ class InferReport:
     """An answer and all that is known of it."""
 
     model: Any
-    setup: Setup
+    setup: RunSetup
     options: argparse.Namespace
     sweeps: int
     seconds: float
@@ -105,7 +105,7 @@ class InferReport:
                 )
             )
         elif self.marginals is not None and self.setup.samples:
-            named.append(("error", UNKNOWN[self.setup.chains > 1]))
+            named.append(("error", NO_INTERVAL_REASONS[self.setup.chains > 1]))
         if self.errors is not None:
             e = self.errors
             named.append(
@@ -115,7 +115,8 @@ class InferReport:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        warnings = [text for text in self.warnings if text is not SINGLE_CHAIN]  # as `UNKNOWN` says
+        # as `NO_INTERVAL_REASONS` says
+        warnings = [text for text in self.warnings if text is not SINGLE_CHAIN]
         named += [("warning", printable(text, len(text))) for text in warnings]
         then = after_infer(self.options, self)
         return named + ([("next", printable(then, len(then)))] if then else [])
@@ -159,13 +160,13 @@ class InferReport:
             "warnings": list(self.warnings),
         }
         if self.log_z is not None:
-            found["log_z"] = finite(self.log_z)
-            found["log10_z"] = finite(self.log_z / math.log(10))
+            found["log_z"] = finite_or_none(self.log_z)
+            found["log10_z"] = finite_or_none(self.log_z / math.log(10))
             found["log_z_is"] = KINDS[self.setup.choice.name]
             if self.log_z_interval is not None:
-                found["log_z_interval"] = [finite(end) for end in self.log_z_interval]
+                found["log_z_interval"] = [finite_or_none(end) for end in self.log_z_interval]
         if self.state is not None:
-            found["log_score"] = finite(self.log_score)
+            found["log_score"] = finite_or_none(self.log_score)
             found["state"] = self.state.tolist()
         if self.errors is not None:
             found["reference"] = asdict(self.errors)
@@ -208,7 +209,7 @@ class InferReport:
 
 def build_report(
     model: Model,
-    setup: Setup,
+    setup: RunSetup,
     options: argparse.Namespace,
     result: Result,
     reference: Reference | None,
@@ -246,7 +247,7 @@ def build_report(
     )
 
 
-def _warnings(setup: Setup) -> list[str]:
+def _warnings(setup: RunSetup) -> list[str]:
     """What speaks against an answer, and only this command is to blame for."""
     if setup.out_of_time and setup.begun is not None:
         return [
@@ -256,7 +257,7 @@ def _warnings(setup: Setup) -> list[str]:
     return []
 
 
-def _standard_error(setup: Setup, result: Result) -> np.ndarray | None:
+def _standard_error(setup: RunSetup, result: Result) -> np.ndarray | None:
     """From several chains that differ."""
     if not setup.samples:
         return None
@@ -274,7 +275,7 @@ def _state_lines(model: Model, state: np.ndarray) -> list[str]:
     ]
     more = len(state) - len(rows)
     lines = columns([("variable", "state"), *rows], left=2)
-    return ["", *lines, *and_more(more), ""]
+    return ["", *lines, *more_rows_text(more), ""]
 
 
 # -- marginals: a variable per line, in columns where states are few ------------------------------
@@ -299,7 +300,7 @@ def marginal_table(
         for row, error in zip(rows[1:], largest, strict=False):
             row.append(f"{error:.5f}")
     lines = columns(rows, left=1 if names is not None else 2)
-    return ["", *lines, *and_more(model.n_variables - shown), ""]
+    return ["", *lines, *more_rows_text(model.n_variables - shown), ""]
 
 
 def _common_states(model: Model, width: int) -> list[str] | None:

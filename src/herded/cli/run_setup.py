@@ -41,7 +41,7 @@ REFUSED = {
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunSetup:
     """A method and how long it runs."""
 
     choice: Plan
@@ -99,7 +99,7 @@ class Setup:
         settings = f" ({', '.join(parts)})" if parts else ""
         return f"{self.choice.name}{settings}{reason}"
 
-    def after(self, result: Result) -> "Setup":
+    def after(self, result: Result) -> "RunSetup":
         """The same with the method and the run that have answered, where a climb came to others."""
         if not result.climb or result.method == self.method:
             return self
@@ -141,7 +141,7 @@ class Setup:
         return self.begun.seconds >= self.seconds
 
 
-def set_up(model: Model, options: argparse.Namespace) -> Setup:
+def build_run_setup(model: Model, options: argparse.Namespace) -> RunSetup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
     name = _name(options)
     _check_counts(options)
@@ -160,7 +160,7 @@ def set_up(model: Model, options: argparse.Namespace) -> Setup:
     if options.engine or options.workers is not None:
         executor_options.check_executor_options(options.engine, options.workers)
     need, lay_out = _memory(model, plan, options)
-    return Setup(plan, options.seconds, need, words, lay_out)
+    return RunSetup(plan, options.seconds, need, words, lay_out)
 
 
 def _name(options: argparse.Namespace) -> str:

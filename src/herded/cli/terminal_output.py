@@ -56,12 +56,12 @@ def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     return lines
 
 
-def finite(value: float | None) -> float | None:
+def finite_or_none(value: float | None) -> float | None:
     """JSON has no infinity."""
     return value if value is not None and math.isfinite(value) else None
 
 
-def and_more(n: int) -> list[str]:
+def more_rows_text(n: int) -> list[str]:
     """What is left out of a table of variables, and how to see it."""
     return [f"... and {n:,} more: use --out or --json"] if n else []
 

@@ -12,7 +12,7 @@ from typing import BinaryIO, TextIO, cast
 
 from herded.errors import CorpusError
 from herded.ner.text.text_files import open_text, without_zeros
-from herded.ner.text.tokenizer import blocks
+from herded.ner.text.tokenizer import text_blocks
 from herded.system import atomic_files
 
 STANDARD = "-"  # standard input
@@ -25,7 +25,7 @@ def read_blocks(path: str) -> Iterator[str]:
     """The text of a file, gzipped or not, or of standard input, in blocks."""
     with _standard_input() if path == STANDARD else open_text(path, newline="") as file:
         held = ""
-        for block in blocks(iter(partial(file.read, _PIECE), "")):
+        for block in text_blocks(iter(partial(file.read, _PIECE), "")):
             whole = held + block
             held = "\r" if whole.endswith("\r") else ""  # its "\n" may begin the next block
             yield whole.removesuffix("\r")
@@ -56,7 +56,7 @@ def whole_characters(text: str) -> str:
 
 
 @contextlib.contextmanager
-def output(path: str | None) -> Iterator[Callable[[str], object]]:
+def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
     """What writes to standard output, or to a file that is the old one until it is the new one."""
     if path is None:
         yield _standard_output().write

@@ -75,7 +75,7 @@ def slot_share(max_weights, variables, of):
 
 
 @jit
-def is_to_grow(filled, size, most):
+def needs_growth(filled, size, most):
     """Whether a table is half full and may be doubled."""
     return filled > size // 2 and 2 * size <= most
 

@@ -23,8 +23,8 @@ from herded.system.numerics.counter_rng import stream_key
 
 PHASE_MASK = np.uint32(0x7FFFFFFF)
 VECTOR_ONE_INT = 1 << WEIGHT_BITS
-LOWEST = -(1 << 40)
-MOST_OWED = 64 * VECTOR_ONE_INT  # beyond it the argmax rules: 32 bits hold twice as much
+NEVER_CHOSEN = -(1 << 40)
+MAX_OWED = 64 * VECTOR_ONE_INT  # beyond it the argmax rules: 32 bits hold twice as much
 _40 = np.uint64(40)
 
 
@@ -81,12 +81,12 @@ def herd_vector(w, at, p, p_at, states):
 
     Written without branches: which state wins is what no predictor can guess.
     """
-    best, top = 0, LOWEST
+    best, top = 0, NEVER_CHOSEN
     for k in range(states):
         add = np.int64(p[p_at + k])
         weight = np.int64(w[at + k]) + add
         w[at + k] = weight
-        weight = weight if add > 0 else LOWEST
+        weight = weight if add > 0 else NEVER_CHOSEN
         better = weight > top
         best = k if better else best
         top = weight if better else top
@@ -102,7 +102,7 @@ def slack_vector(w, at, p, p_at, states, slack, bits):
         weight, chance = np.int64(w[at + k]), np.int64(p[p_at + k])
         share += chance if weight >= -slack else 0
         owed = weight if weight > owed and chance > 0 else owed
-    if share == 0 or owed > MOST_OWED:
+    if share == 0 or owed > MAX_OWED:
         return herd_vector(w, at, p, p_at, states)
     left = (np.int64(bits >> _40) * share) >> 24
     x = 0

@@ -53,12 +53,12 @@ def window_start(bits, last):
     return table + (bits >> U8(64 - WINDOW_BITS))
 
 
-def words_of(members: int) -> int:
+def count_words(members: int) -> int:
     """How many words hold so many members."""
     return -(-members // MEMBERS_PER_WORD)
 
 
-def live_in_last(members: int) -> int:
+def members_in_last_word(members: int) -> int:
     """How many places of the last word have a member."""
     return (members - 1) % MEMBERS_PER_WORD + 1
 
@@ -71,7 +71,7 @@ def member_masks(members: int) -> np.ndarray:
     The first table is of full words, the second of the last word of a herd.
     """
     masks = aligned((2, MEMBERS_PER_WORD, COLUMNS), U1)
-    for word, live in enumerate((MEMBERS_PER_WORD, live_in_last(members))):
+    for word, live in enumerate((MEMBERS_PER_WORD, members_in_last_word(members))):
         random = random_bits_array(stream_key(0, live, ORDERS), live * COLUMNS).reshape(
             live, COLUMNS
         )

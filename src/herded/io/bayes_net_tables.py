@@ -24,7 +24,7 @@ TOLERANCE = 0.01  # how far the probabilities of a row may be from 1 together: f
 
 
 @dataclass(frozen=True)
-class Conditional:
+class ConditionalTable:
     """P(child | parents): a row of probabilities for each state of the parents, the last fastest.
 
     `where` is the place in a file that says so.
@@ -79,12 +79,12 @@ class NetFile:
             raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
         return n_rows, k
 
-    def graph(self, conditionals: Sequence[Conditional]) -> FactorGraph:
+    def graph(self, conditionals: Sequence[ConditionalTable]) -> FactorGraph:
         """The factor graph of a complete file."""
         of = self._by_child(conditionals)
         if not of:
             raise FileError(f"expected a Bayes net in {self.path}, got no variables: give another")
-        loop = cycle(of.values())
+        loop = find_cycle(of.values())
         if loop:
             got = f"one of {len(loop)} variables through {loop[0]!r}"
             raise self.wrong(of[loop[0]].where, "no cycle of parents", got, "cut it")
@@ -102,13 +102,13 @@ class NetFile:
         except ModelError as error:
             raise FileError(f"{error} (in {self.path})") from error
 
-    def _by_child(self, conditionals: Sequence[Conditional]) -> dict[str, Conditional]:
-        of: dict[str, Conditional] = {}
+    def _by_child(self, conditionals: Sequence[ConditionalTable]) -> dict[str, ConditionalTable]:
+        of: dict[str, ConditionalTable] = {}
         for conditional in conditionals:
             child, where = conditional.child, conditional.where
             if child in of:
                 raise self.wrong(where, f"one table for {child!r}", "another", "drop one")
-            row = wrong_row(conditional.rows)
+            row = find_wrong_row(conditional.rows)
             if row is not None:
                 got = " ".join(map(str, conditional.rows[row, :8].tolist()))
                 raise self.wrong(
@@ -131,7 +131,7 @@ def _repeated(names: Sequence[str]) -> str:
     return Counter(names).most_common(1)[0][0]
 
 
-def cycle(conditionals: Iterable[Conditional]) -> list[str]:
+def find_cycle(conditionals: Iterable[ConditionalTable]) -> list[str]:
     """The names on a cycle of parents, if there is one."""
     try:
         TopologicalSorter({each.child: each.parents for each in conditionals}).prepare()
@@ -140,7 +140,7 @@ def cycle(conditionals: Iterable[Conditional]) -> list[str]:
     return []
 
 
-def wrong_row(rows: np.ndarray) -> int | None:
+def find_wrong_row(rows: np.ndarray) -> int | None:
     """The first row that does not hold probabilities, if there is one."""
     outside = ~((rows >= 0) & (rows <= 1 + TOLERANCE)).all(axis=1)
     with np.errstate(over="ignore"):  # a sum beyond all floats is wrong, too
@@ -148,7 +148,7 @@ def wrong_row(rows: np.ndarray) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
-def as_bayes_net(model: Model) -> tuple[dict[str, tuple[str, ...]], list[Conditional]]:
+def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[ConditionalTable]]:
     """The states and the conditional probabilities of a model that is a Bayes net.
 
     Variables without names are x0, x1, ..., and states without names s0, s1, ...
@@ -171,11 +171,11 @@ def as_bayes_net(model: Model) -> tuple[dict[str, tuple[str, ...]], list[Conditi
     for f, (begin, end) in enumerate(pairwise(model.table_start.tolist())):
         *parents, child = scopes[f]
         rows = probabilities[begin:end].reshape(-1, cards[child])
-        if wrong_row(rows) is not None:
+        if find_wrong_row(rows) is not None:
             raise _no_net(f"others in factor {f}")
         parent_names = tuple(names[i] for i in parents)
-        conditionals[child] = Conditional(names[child], parent_names, rows)
-    if cycle(conditionals):
+        conditionals[child] = ConditionalTable(names[child], parent_names, rows)
+    if find_cycle(conditionals):
         raise _no_net("a cycle of parents")
     return dict(zip(names, states, strict=True)), conditionals
 

@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from herded.errors import ModelError
-from herded.io.bayes_net_tables import Conditional, NetFile, as_bayes_net
+from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
 from herded.io.bif_tokenizer import TokenRow, Tokens
 from herded.io.number_parser import read_text_bytes
 from herded.models.factor_graph import FactorGraph
@@ -115,7 +115,7 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
     >>> hd.io.read_bif("weather.bif").state_names
     (('no', 'yes'), ('no', 'yes'))
     """
-    states, conditionals = as_bayes_net(model)
+    states, conditionals = to_bayes_net_tables(model)
     write_bytes(path, [block.encode() for block in _written(states, conditionals)])
 
 
@@ -184,7 +184,7 @@ def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: floa
             )
 
 
-def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Conditional:
+def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> ConditionalTable:
     child, parents, where = definition.child, definition.parents, definition.where
     n_rows, k = net.shape(child, parents, where)
     if "table" in definition.whole:
@@ -193,7 +193,7 @@ def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Condi
         rows = np.frombuffer(numbers.values).reshape(k, n_rows).T
     else:
         rows = _rows(tokens, net, definition, n_rows, k)
-    return Conditional(child, parents, np.ascontiguousarray(rows), where)
+    return ConditionalTable(child, parents, np.ascontiguousarray(rows), where)
 
 
 def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k: int) -> np.ndarray:
@@ -241,7 +241,7 @@ def _check_count(tokens: Tokens, numbers: TokenRow, count: int) -> None:
 
 
 def _written(
-    states: dict[str, tuple[str, ...]], conditionals: Sequence[Conditional]
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
     quoted = {name: [_quoted(state) for state in states[name]] for name in states}
     yield "network unknown {\n}\n"

@@ -8,7 +8,7 @@ from itertools import compress, islice
 from operator import not_
 
 from herded.errors import FileError
-from herded.io.number_parser import floats, line_at, underflows
+from herded.io.number_parser import line_at, parse_floats, underflows
 from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
 
@@ -124,7 +124,7 @@ class Tokens:
         words = self.tokens[begin : self.at]
         values = _values(words)
         if values is None:
-            bad = next(k for k, word in enumerate(words) if floats(word.encode()) is None)
+            bad = next(k for k, word in enumerate(words) if parse_floats(word.encode()) is None)
             raise self.wrong("a probability or ';'", "write a number such as 0.25", begin + bad)
         self.expect(";")
         return TokenRow(values, self.at - 1)

@@ -46,10 +46,10 @@ class Numbers:
         """All words from byte `start` on as floats."""
         parts = [np.empty(0)]
         for block in _blocks(text, start):
-            values = floats(block)
+            values = parse_floats(block)
             if values is None:
                 words = enumerate(block.split(), start=sum(map(len, parts)))
-                k = next(k for k, word in words if floats(word) is None)
+                k = next(k for k, word in words if parse_floats(word) is None)
                 raise cls(path, text, start, parts[0]).wrong(
                     k, "a number", "write one that a float can hold, such as 0.25 or 1e-6"
                 )
@@ -133,7 +133,7 @@ def _blocks(text: bytes, start: int) -> Iterator[bytes]:
         start = end
 
 
-def floats(block: bytes) -> np.ndarray | None:
+def parse_floats(block: bytes) -> np.ndarray | None:
     """Words as floats, or None if one of them is no number, or one that a float cannot hold."""
     if b"_" in block:  # Python alone takes 1_000
         return None

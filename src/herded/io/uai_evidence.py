@@ -13,7 +13,7 @@ from herded.errors import FileError, ModelError
 from herded.io.number_parser import (
     MAX_COUNT,
     Numbers,
-    floats,
+    parse_floats,
     read_text_bytes,
     shown_bytes,
     split_samples,
@@ -92,7 +92,7 @@ def read_evidences(path: FilePath) -> list[dict[int, int]]:
 def _check_begin(path: FilePath, text: bytes) -> None:
     """Raise if the file is something else, such as a model, with a message that says so."""
     word = (text.split(None, 1) or [b"0"])[0]
-    if floats(word) is None:
+    if parse_floats(word) is None:
         got = "a UAI model" if word.upper() in MODELS else f"a file that begins {shown_bytes(word)}"
         raise FileError(
             f"expected evidence, which begins with a number, in {path}, got {got}: give a UAI "

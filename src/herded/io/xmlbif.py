@@ -12,8 +12,8 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from herded.errors import FileError, ModelError
-from herded.io.bayes_net_tables import Conditional, NetFile, as_bayes_net
-from herded.io.number_parser import floats
+from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
+from herded.io.number_parser import parse_floats
 from herded.models.factor_graph import FactorGraph
 from herded.system.atomic_files import FilePath, read_bytes, write_bytes
 from herded.system.memory_limits import Size
@@ -96,7 +96,7 @@ def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
     >>> Path("weather.xmlbif").read_text().splitlines()[0]
     '<?xml version="1.0" encoding="UTF-8"?>'
     """
-    states, conditionals = as_bayes_net(model)
+    states, conditionals = to_bayes_net_tables(model)
     write_bytes(path, [block.encode() for block in _written(states, conditionals)])
 
 
@@ -181,12 +181,12 @@ def _read_variable(net: NetFile, element: _Element) -> None:
     net.declare(name, element.texts("OUTCOME"), element.line)
 
 
-def _read_definition(net: NetFile, element: _Element) -> Conditional:
+def _read_definition(net: NetFile, element: _Element) -> ConditionalTable:
     child = _only(net, element, "FOR").text
     parents = tuple(element.texts("GIVEN"))
     table = _only(net, element, "TABLE")
     n_rows, k = net.shape(child, parents, element.line)
-    values = floats(table.text.encode())
+    values = parse_floats(table.text.encode())
     if values is None:
         raise net.wrong(
             table.line, f"numbers in the table of {child!r}", "other words", "correct them"
@@ -198,14 +198,14 @@ def _read_definition(net: NetFile, element: _Element) -> Conditional:
             str(len(values)),
             "correct the table, or the outcomes",
         )
-    return Conditional(child, parents, values.reshape(n_rows, k), element.line)
+    return ConditionalTable(child, parents, values.reshape(n_rows, k), element.line)
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
 def _written(
-    states: dict[str, tuple[str, ...]], conditionals: Sequence[Conditional]
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
     yield _element("NAME", "unknown") + "\n"

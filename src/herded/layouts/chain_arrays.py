@@ -34,7 +34,7 @@ def shuffle_visits(order, variables, key, name):
 
 
 @jit
-def publish(order, x, y):
+def publish_jacobi_sweep(order, x, y):
     """End of a jacobi sweep: all new values become visible at once."""
     for o in range(len(order)):
         x[order[o]] = y[order[o]]

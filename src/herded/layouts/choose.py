@@ -10,17 +10,17 @@ from typing import Any
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
-from herded.layouts.binary_pairs.herd import FieldHerdLayout
-from herded.layouts.binary_pairs.layout import FieldLayout
-from herded.layouts.callback.herd import FunctionHerdLayout
-from herded.layouts.callback.layout import FunctionLayout
+from herded.layouts.binary_pairs.herd import BinaryPairsHerdLayout
+from herded.layouts.binary_pairs.layout import BinaryPairsLayout
+from herded.layouts.callback.herd import CallbackHerdLayout
+from herded.layouts.callback.layout import CallbackLayout
 from herded.layouts.general.factor_layout import FactorLayout
 from herded.layouts.general.site_herd import FactorHerdLayout, TableHerdLayout
 from herded.layouts.general.table_layout import TableLayout
 from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.layout import GridLayout
-from herded.layouts.grid_nd.herd import CubeHerdLayout
-from herded.layouts.grid_nd.layout import CubeLayout
+from herded.layouts.grid_nd.herd import GridNDHerdLayout
+from herded.layouts.grid_nd.layout import GridNDLayout
 from herded.layouts.pairs.herd import PairsHerdLayout
 from herded.layouts.pairs.layout import PairsLayout
 from herded.layouts.potts.herd import PottsHerdLayout
@@ -34,18 +34,18 @@ from herded.system.suggestions import did_you_mean
 
 LAYOUTS: tuple[Any, ...] = (
     GridLayout,  # 4-neighbour grids of two states
-    CubeLayout,  # grids of two states and any dimension, equal couplings
+    GridNDLayout,  # grids of two states and any dimension, equal couplings
     PottsLayout,  # 4-neighbour grids of more states
-    FunctionLayout,  # conditionals of one's own, of which no other can be asked
+    CallbackLayout,  # conditionals of one's own, of which no other can be asked
     TableLayout,  # small blankets: every conditional tabulated
-    FieldLayout,  # binary variables with pair interactions
+    BinaryPairsLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
     FactorLayout,  # any model
     GridHerdLayout,  # herds: 4-neighbour grids of two states
-    CubeHerdLayout,  # grids of two states and any dimension, equal couplings
+    GridNDHerdLayout,  # grids of two states and any dimension, equal couplings
     PottsHerdLayout,  # grids of more states and any dimension
-    FunctionHerdLayout,  # conditionals of one's own
-    FieldHerdLayout,  # many binary variables with few pair interactions each
+    CallbackHerdLayout,  # conditionals of one's own
+    BinaryPairsHerdLayout,  # many binary variables with few pair interactions each
     PairsHerdLayout,  # any variables with pair interactions
     TableHerdLayout,  # small blankets
     DenseHerdLayout,  # binary variables with pair interactions

@@ -24,18 +24,18 @@ def has_hash_tables(own: Mapping[str, np.ndarray]) -> bool:
     return {"w", "keys", "slot_start", "slots", "filled"} <= own.keys()
 
 
-def first_slots(segments: np.ndarray) -> np.ndarray:
+def initial_slot_counts(segments: np.ndarray) -> np.ndarray:
     """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
     found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)
     return found
 
 
-def first_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
+def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
     """Empty tables, of weights of `width` entries, with room for no more."""
-    slots = first_slots(segments)
+    slots = initial_slot_counts(segments)
     room = int(slots.sum())
     return {
-        "w": _at_rest(room * width, kind),
+        "w": _neutral_weights(room * width, kind),
         "keys": np.zeros(room, np.uint64),
         "slot_start": np.cumsum(slots) - slots,
         "slots": slots,
@@ -58,7 +58,7 @@ def grow_tables(tables: Tables, which: np.ndarray) -> Tables:
 def compact_tables(tables: Tables, room: int) -> Tables:
     """The tables one after another, in new arrays of `room` slots."""
     width, slots = _width(tables), tables["slots"]
-    keys, w = np.zeros(room, np.uint64), _at_rest(room * width, tables["w"].dtype)
+    keys, w = np.zeros(room, np.uint64), _neutral_weights(room * width, tables["w"].dtype)
     start = np.cumsum(slots) - slots
     old = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
     compact_into(width, *old, start, keys, w)
@@ -88,6 +88,6 @@ def _width(tables: Tables) -> int:
     return len(tables["w"]) // max(1, len(tables["keys"]))
 
 
-def _at_rest(size: int, kind: np.dtype) -> np.ndarray:
+def _neutral_weights(size: int, kind: np.dtype) -> np.ndarray:
     """Phases at 1/2 (scalar rule) or weight vectors at 0."""
     return np.full(size, HALF_PHASE) if kind == HALF_PHASE.dtype else np.zeros(size, kind)

@@ -40,7 +40,7 @@ def cached_layout(
             object.__setattr__(model, "_layouts", kept)
         except (AttributeError, TypeError):  # somebody's own, that has no room
             return method.compile(model, kind=kind, max_memory=max_memory)
-    key = _key(method, kind, max_memory)
+    key = _layout_cache_key(method, kind, max_memory)
     layout = kept.get(key) if key else None
     if layout is not None and layout.model is model:  # not another's, where it was copied with it
         fitting = layout if layout.method == method else layout.for_method(method)
@@ -54,7 +54,7 @@ def cached_layout(
     return layout
 
 
-def _key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
+def _layout_cache_key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
     """What a layout depends on, or None where that may change or is no proper choice."""
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None

@@ -108,6 +108,6 @@ class LayoutRequest:
 
     def limit(self, need: float, what: str) -> Callable[[], None]:
         """Raises where `what` is above the limit; a little always fits."""
-        if self.max_memory is None and need <= memory_limits.LITTLE:
+        if self.max_memory is None and need <= memory_limits.ALWAYS_ALLOWED_BYTES:
             return lambda: None
         return lambda: memory_limits.check_memory(need, self.max_memory, what)

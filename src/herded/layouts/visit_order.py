@@ -45,7 +45,7 @@ def compile_scan(scan: Scan, factors: FactorArrays, free: np.ndarray, whole: boo
     if not isinstance(scan, str):
         order = _permutation(scan, n)
     elif scan in ("checkerboard", "colour"):
-        order = np.argsort(colour(factors), kind="stable")
+        order = np.argsort(greedy_colouring(factors), kind="stable")
     elif scan == "random":
         policy = RANDOM
     elif scan == "jacobi":
@@ -104,7 +104,7 @@ def connected_components(factors, free):
 
 
 @jit
-def colour(factors):
+def greedy_colouring(factors):
     """A greedy colouring: no two neighbours alike, so variables of one colour do not interact."""
     n = len(factors.cardinalities)
     colours = np.full(n, -1)

@@ -8,34 +8,43 @@ from collections.abc import Callable
 from typing import Any
 
 from herded.errors import HerdedError, MethodError
-from herded.live.model_tables import describe_model, dispersed, dropped_net, tables, with_evidence
+from herded.live.model_tables import (
+    conditional_tables,
+    describe_model,
+    dispersed,
+    read_dropped_model,
+    with_evidence,
+)
 from herded.live.text_tables import MOST_STRENGTH, described_text, parse_pasted_text, text_model
 
 MOST_CHAINS = 32
 MOST_SEED = 2**31 - 1
 
 
-def names(request: dict[str, Any]) -> dict[str, Any]:
+def text_answer(request: dict[str, Any]) -> dict[str, Any]:
     """The words of a text, and the conditionals of their labels with ties of a strength."""
     text, strength = _text(request, "text"), _number(request, "ties", 0.0, MOST_STRENGTH)
     words = parse_pasted_text(text)
     model = text_model(words, strength)
-    return {**described_text(words), "table": tables(model, [[0] * model.n_variables])}
+    return {**described_text(words), "table": conditional_tables(model, [[0] * model.n_variables])}
 
 
-def model(request: dict[str, Any]) -> dict[str, Any]:
+def model_answer(request: dict[str, Any]) -> dict[str, Any]:
     """A model's names and neighbours, and its conditionals given what is observed."""
     name, content, given = (_text(request, word) for word in ("name", "content", "given"))
     chains, seed = _whole(request, "chains", 1, MOST_CHAINS), _whole(request, "seed", 0, MOST_SEED)
-    net = dropped_net(name, content.encode("utf-8", "replace"))
+    net = read_dropped_model(name, content.encode("utf-8", "replace"))
     seen = with_evidence(net, given)
-    return {**describe_model(net), "table": tables(seen, dispersed(seen, chains, seed))}
+    return {**describe_model(net), "table": conditional_tables(seen, dispersed(seen, chains, seed))}
 
 
-ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"names": names, "model": model}
+ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "names": text_answer,
+    "model": model_answer,
+}
 
 
-def answer(name: str, request: object) -> tuple[int, dict[str, Any]]:
+def respond(name: str, request: object) -> tuple[int, dict[str, Any]]:
     """The status and the object that answers a request."""
     if not isinstance(request, dict):
         return 400, {"error": "expected an object"}

@@ -23,7 +23,7 @@ MOST_MEMORY: Size = "256M"  # that reading and tables may take
 MOST_ENTRIES = 2**20  # of tables: six megabytes of text, twice
 
 
-def dropped_net(name: str, content: bytes) -> FactorGraph:
+def read_dropped_model(name: str, content: bytes) -> FactorGraph:
     """The model in a file that was dropped: text formats only, and nothing large."""
     suffix = name.rpartition(".")[2].lower()
     if suffix not in ("uai", "bif", "xmlbif", "xml", "bifxml"):
@@ -71,7 +71,7 @@ def dispersed(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
     return [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)]
 
 
-def tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
+def conditional_tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
     """The conditionals of every variable, in layout "table", and where chains start.
 
     Herding in time has coarser ones where variables have several states (`draws.fixed_point`).

@@ -14,7 +14,7 @@ import numpy as np
 from herded.errors import FileError
 from herded.io.model_files import read_model
 from herded.layouts.layout_cache import cached_layout
-from herded.live.model_tables import dropped_net, with_evidence
+from herded.live.model_tables import read_dropped_model, with_evidence
 from herded.live.picture_codec import decode_picture, noisy_picture
 from herded.live.scene_links import MOST_SWEEPS, SCENES, Link
 from herded.live.text_tables import MOST_STRENGTH, parse_pasted_text, text_model
@@ -83,7 +83,7 @@ def _net(link: Link, path: FilePath | None) -> FactorGraph:
         return to_factor_graph(read_model(path))
     if "z" not in link.words:
         raise FileError("expected the model's file after --model, got a link without one")
-    return dropped_net(link.text("file"), link.file("z"))
+    return read_dropped_model(link.text("file"), link.file("z"))
 
 
 def weight_model(p: float) -> FactorGraph:

@@ -11,7 +11,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from herded.live.api import ANSWERS, answer
+from herded.live.api import ANSWERS, respond
 from herded.live.static_files import POLICY, page_files, type_of
 from herded.version import __version__
 
@@ -66,7 +66,7 @@ class LiveServer(ThreadingHTTPServer):
 
         def work() -> None:
             try:
-                found.append(answer(name, request))
+                found.append(respond(name, request))
             except Exception as error:  # a mistake of ours, which must not be silent
                 found.append((500, {"error": f"expected an answer, but: {error!r:.200}"}))
             finally:

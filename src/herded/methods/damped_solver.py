@@ -18,18 +18,18 @@ from herded.models.protocol import Model
 from herded.system.argument_checks import is_number_between
 
 
-class FactorsInOrder(NamedTuple):
+class OrderedFactors(NamedTuple):
     """What the kernels read."""
 
     factors: FactorArrays
     order: np.ndarray  # of the free variables, component by component
 
 
-def factors_in_order(model: Model, scan: str) -> FactorsInOrder:
+def order_factors(model: Model, scan: str) -> OrderedFactors:
     """Lay the factors of `model` out, and its variables in the order of `scan`."""
     graph = to_factor_graph(model)
     factors = compile_factors(graph)
-    return FactorsInOrder(factors, compile_scan(scan, factors, graph.evidence < 0, False).order)
+    return OrderedFactors(factors, compile_scan(scan, factors, graph.evidence < 0, False).order)
 
 
 def log_constant(graph: FactorGraph) -> float:

@@ -19,8 +19,8 @@ from herded.models.validation import check_model
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 
-FEW_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty times
-SLACK = 4.0  # 2 to 8 do much the same
+MAX_TABULATED_CONTEXTS = 512  # of one variable: in 10,000 sweeps each is met some twenty times
+POOLED_SLACK = 4.0  # 2 to 8 do much the same
 
 
 def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
@@ -45,12 +45,12 @@ def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = No
     """
     check_model(model)
     if not has_factors(model):  # so that nobody knows how many contexts there are
-        return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
+        return HerdedGibbs(weights="pooled", slack=POOLED_SLACK, seed=seed)
     graph = to_factor_graph(model)
     rows = count_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())
-    if rows.max(initial=0.0) <= FEW_CONTEXTS and bytes_of_tables <= memory_limits.memory_limit(
-        max_memory
-    ):
+    if rows.max(
+        initial=0.0
+    ) <= MAX_TABULATED_CONTEXTS and bytes_of_tables <= memory_limits.memory_limit(max_memory):
         return HerdedGibbs(weights="blanket", seed=seed)
-    return HerdedGibbs(weights="pooled", slack=SLACK, seed=seed)
+    return HerdedGibbs(weights="pooled", slack=POOLED_SLACK, seed=seed)

@@ -10,7 +10,7 @@ from functools import cached_property
 from herded.draws.random import RandomDraw
 from herded.draws.systematic import SystematicDraw
 from herded.layouts.visit_order import Scan
-from herded.methods.options import check_herd, check_seed, frozen_scan
+from herded.methods.options import check_herd, check_seed, freeze_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.moves.protocol import Move
@@ -59,7 +59,7 @@ class Gibbs(SiteSampler):
         check_seed(self.seed)
         check_herd(self.herd)
         check_schedule(self.schedule)
-        object.__setattr__(self, "scan", frozen_scan(self.scan))
+        object.__setattr__(self, "scan", freeze_scan(self.scan))
         self.check_moves()
 
     @cached_property

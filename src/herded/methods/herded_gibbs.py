@@ -27,7 +27,7 @@ from herded.draws.systematic import SystematicDraw
 from herded.errors import MethodError
 from herded.layouts.general.context_weights import check_weights
 from herded.layouts.visit_order import Scan
-from herded.methods.options import check_herd, check_seed, frozen_scan
+from herded.methods.options import check_herd, check_seed, freeze_scan
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
@@ -102,7 +102,7 @@ class HerdedGibbs(SiteSampler):
         check_weights(self.weights)
         check_seed(self.seed)
         check_herd(self.herd)
-        object.__setattr__(self, "scan", frozen_scan(self.scan))
+        object.__setattr__(self, "scan", freeze_scan(self.scan))
         if not is_number_between(self.slack, 0, 64):
             raise MethodError(f"expected slack from 0 to 64, got {self.slack!r}")
         if self.phases not in ("half", "random"):

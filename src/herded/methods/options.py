@@ -11,7 +11,7 @@ from herded.system.argument_checks import is_whole_number
 if TYPE_CHECKING:
     from herded.layouts.visit_order import Scan
 
-MOST_MEMBERS = 2**16  # of a herd
+MAX_HERD = 2**16  # of a herd
 MAX_OPTION_CHARS = 60  # letters of an option that is shown
 
 
@@ -23,14 +23,14 @@ class Options:
 
     def __repr__(self) -> str:
         given = (f for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default)
-        parts = [f"{f.name}={shortened(getattr(self, f.name))}" for f in given]
+        parts = [f"{f.name}={short_option_repr(getattr(self, f.name))}" for f in given]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"
 
 
-def shortened(value: object) -> str:
+def short_option_repr(value: object) -> str:
     """A value as it would be written, but for the middle of a long one."""
     text = repr(value)
     return (
@@ -44,7 +44,7 @@ def check_seed(seed: object) -> None:
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
 
 
-def frozen_scan(scan: "Scan") -> "Scan":
+def freeze_scan(scan: "Scan") -> "Scan":
     """A permutation as a tuple, which can be compared and is written out in full by `repr`."""
     return tuple(scan.tolist() if hasattr(scan, "tolist") else scan) if _is_list(scan) else scan
 
@@ -55,8 +55,8 @@ def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
 
 def check_herd(herd: int) -> None:
     """A herd has one member or more."""
-    if not is_whole_number(herd, 1) or herd > MOST_MEMBERS:
+    if not is_whole_number(herd, 1) or herd > MAX_HERD:
         raise MethodError(
-            f"expected a herd of 1 to {MOST_MEMBERS} members, got {herd!r}: for more run several "
+            f"expected a herd of 1 to {MAX_HERD} members, got {herd!r}: for more run several "
             "with chains="
         )

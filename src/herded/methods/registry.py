@@ -21,7 +21,7 @@ GROUP = "herded.methods"
 DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
 
 
-class Entry(NamedTuple):
+class MethodEntry(NamedTuple):
     """Where a method's class is, and the options it has on the command line."""
 
     home: str
@@ -31,25 +31,27 @@ class Entry(NamedTuple):
 
 
 BUILT_IN = {
-    "herded": Entry("herded.methods.herded_gibbs", "HerdedGibbs"),
-    "gibbs": Entry("herded.methods.gibbs", "Gibbs"),
-    "herd": Entry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
-    "blocks": Entry("herded.methods.gibbs", "Gibbs", in_blocks=True),
-    "tempered": Entry("herded.methods.tempered", "Tempered"),
-    "mean-field": Entry("herded.methods.mean_field.solver", "MeanField", {"damping": DAMPING}),
-    "bp": Entry(
+    "herded": MethodEntry("herded.methods.herded_gibbs", "HerdedGibbs"),
+    "gibbs": MethodEntry("herded.methods.gibbs", "Gibbs"),
+    "herd": MethodEntry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
+    "blocks": MethodEntry("herded.methods.gibbs", "Gibbs", in_blocks=True),
+    "tempered": MethodEntry("herded.methods.tempered", "Tempered"),
+    "mean-field": MethodEntry(
+        "herded.methods.mean_field.solver", "MeanField", {"damping": DAMPING}
+    ),
+    "bp": MethodEntry(
         "herded.methods.belief_propagation.solver", "BeliefPropagation", {"damping": DAMPING}
     ),
-    "exact": Entry("herded.methods.exact.solver", "Exact"),
+    "exact": MethodEntry("herded.methods.exact.solver", "Exact"),
 }
 
 
 def method_names() -> tuple[str, ...]:
     """All names, those of other packages last."""
-    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in _others()))))
+    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in _entry_point_methods()))))
 
 
-def method_named(name: str, **options: Any) -> "Method":
+def make_method(name: str, **options: Any) -> "Method":
     """The method called `name`, with its options on the command line and those given.
 
     Options that its class does not have, such as the seed of a solver, are left out.
@@ -62,7 +64,7 @@ def method_named(name: str, **options: Any) -> "Method":
 
             fixed = {**fixed, "moves": Blocks()}
     else:
-        points = [point for point in _others() if point.name == name]
+        points = [point for point in _entry_point_methods() if point.name == name]
         if not points:
             raise MethodError(
                 f"expected a method out of {', '.join(method_names())}, got {name!r:.80}"
@@ -75,7 +77,7 @@ def method_named(name: str, **options: Any) -> "Method":
     return found
 
 
-def _others() -> "EntryPoints":
+def _entry_point_methods() -> "EntryPoints":
     """Methods of other packages."""
     from importlib.metadata import entry_points  # not before: it takes as long as 15 of our modules
 

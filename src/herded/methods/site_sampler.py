@@ -21,7 +21,7 @@ from herded.moves.sites import Sites
 from herded.system.argument_checks import short_repr
 from herded.system.memory_limits import Size
 
-NAMELESS = ("seed", "herd")  # options that layouts do not know
+OPTIONS_WITHOUT_LAYOUT = ("seed", "herd")  # options that layouts do not know
 
 
 class SiteSampler(Options):
@@ -53,7 +53,11 @@ class SiteSampler(Options):
     def laid_out_alike(self) -> tuple[Any, ...]:
         """What its layouts depend on: all but the seed and the number of members."""
         method: Any = self
-        own = [getattr(self, one.name) for one in fields(method) if one.name not in NAMELESS]
+        own = [
+            getattr(self, one.name)
+            for one in fields(method)
+            if one.name not in OPTIONS_WITHOUT_LAYOUT
+        ]
         return type(self), method.herd > 1, *own
 
     @cached_property

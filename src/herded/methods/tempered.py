@@ -21,27 +21,27 @@ from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.moves.sites import Sites
-from herded.moves.tempering.binary_pairs_exchange import compile_links
-from herded.moves.tempering.callback_ladder import propose_ladder
+from herded.moves.tempering.binary_pairs_exchange import compile_coupling_arrays
+from herded.moves.tempering.callback_ladder import propose_callback_ladder
 from herded.moves.tempering.ladder_layouts import (
-    FieldLadder,
+    BinaryPairsLadder,
     LadderLayout,
     MoveLadder,
     SiteLadder,
     check_scan,
-    geometric,
+    geometric_betas,
     soften_hard_zeros,
 )
 from herded.moves.tempering.learned_block_moves import MAX_BLOCKS
-from herded.moves.tempering.replica_exchange import compile_components
+from herded.moves.tempering.replica_exchange import compile_exchange_arrays
 from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number, short_repr
 from herded.system.memory_limits import Size
 
-MOST_RUNGS = 256
+MAX_RUNGS = 256
 RUNG_BLOCK_BYTES = 2.0**20  # bytes of the samples of one rung
 SWAPS = ("components", "whole")
-SITES = Gibbs()
+SINGLE_SITE_GIBBS = Gibbs()
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ class Tempered(Options):
     np.float64(0.5)
     """
 
-    method: Gibbs = SITES
+    method: Gibbs = SINGLE_SITE_GIBBS
     rungs: int = 8
     hottest: float = 0.1
     swaps: str = "components"
 
     def __post_init__(self) -> None:
         check_method(self.method)
-        if not is_whole_number(self.rungs, 2) or self.rungs > MOST_RUNGS:
-            raise MethodError(f"expected 2 to {MOST_RUNGS} rungs, got {self.rungs!r}")
+        if not is_whole_number(self.rungs, 2) or self.rungs > MAX_RUNGS:
+            raise MethodError(f"expected 2 to {MAX_RUNGS} rungs, got {self.rungs!r}")
         if not is_number_between(self.hottest, 0.0, 1.0) or self.hottest == 1:
             raise MethodError(
                 "expected the inverse temperature of the hottest rung from 0 to below 1, got "
@@ -102,7 +102,7 @@ class Tempered(Options):
     ) -> Proposal:
         """The layout that `compile` would build, and what it would take."""
         if isinstance(model, ConditionalModel):
-            return propose_ladder(model, self, self.method.scan, max_memory)
+            return propose_callback_ladder(model, self, self.method.scan, max_memory)
         inner = self.method.move.propose(
             model, self.method.draw, kind=kind, cools=True, max_memory=max_memory
         )
@@ -137,13 +137,13 @@ class Tempered(Options):
         soft = soften_hard_zeros(graph) if melts else graph
         couplings, _ = find_couplings(graph)
         hottest = self.hottest if couplings is None else min(self.hottest, disorder_beta(couplings))
-        betas = geometric(self.rungs - melts, hottest)
+        betas = geometric_betas(self.rungs - melts, hottest)
         facts: dict[str, Any] = {
             "model": model,
             "memory": need,
             "chain_memory": chain,
             "members": self.method.herd,
-            "components_of": compile_components(graph, soft.log_tables, melts),
+            "components_of": compile_exchange_arrays(graph, soft.log_tables, melts),
             "first_betas": np.append(betas, 1.0) if melts else betas,
             "is_whole": self.swaps == "whole",
             "melts": melts,
@@ -153,8 +153,10 @@ class Tempered(Options):
             task = LayoutRequest(model, draw, move.scan, None)
             check_scan(task.order)
             if couplings is not None and kind is None:
-                links = compile_links(couplings)
-                return FieldLadder(links=links, factors=task.factors, scan=task.order, **facts)
+                links = compile_coupling_arrays(couplings)
+                return BinaryPairsLadder(
+                    links=links, factors=task.factors, scan=task.order, **facts
+                )
             return SiteLadder(
                 scalar=task.scalar,
                 factors=task.factors._replace(log_tables=soft.log_tables),

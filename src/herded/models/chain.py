@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.pairwise import join, unary_array
-from herded.models.validation import Called
+from herded.models.pairwise import build_pairwise_graph, unary_array
+from herded.models.validation import FactorLabel
 from herded.system.argument_checks import as_float_array, as_integer_array, edge_array
 
 
@@ -63,7 +63,9 @@ def chain_model(
     unary = unary_array(log_unary)
     left = _left_ends(len(unary), lengths)
     edges = np.stack([left, left + 1], axis=1)
-    return join(unary, edges, _transitions(unary, log_pairwise, left), names, _link(left))
+    return build_pairwise_graph(
+        unary, edges, _transitions(unary, log_pairwise, left), names, _link(left)
+    )
 
 
 def skip_chain_model(
@@ -127,10 +129,10 @@ def skip_chain_model(
     def called(e: int) -> str:
         return link(e) if e < len(left) else f"skip edge {e - len(left)}"
 
-    return join(unary, edges, both, names, called)
+    return build_pairwise_graph(unary, edges, both, names, called)
 
 
-def _link(left: np.ndarray) -> Called:
+def _link(left: np.ndarray) -> FactorLabel:
     """How to call the edges along the chains."""
     return lambda e: f"the link from {left[e]} to {left[e] + 1}"
 

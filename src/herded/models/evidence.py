@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
 
-def merge(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
+def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
     """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
     if not isinstance(evidence, Mapping):
         raise ModelError(f"expected evidence as {{variable: value}}, got {short_repr(evidence)}")

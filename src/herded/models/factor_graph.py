@@ -18,8 +18,8 @@ from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.protocol import Model
 from herded.models.validation import (
-    Called,
-    by_number,
+    FactorLabel,
+    as_factor_list,
     check_cardinalities,
     check_model,
     check_names,
@@ -28,8 +28,8 @@ from herded.models.validation import (
     check_states,
     check_tables,
     check_unaries,
+    factor_label,
     flatten_factors,
-    listed_factors,
     read_factor,
     table_strides,
 )
@@ -39,7 +39,7 @@ from herded.system.argument_checks import (
     describe_value,
     read_only_copy,
 )
-from herded.system.html import table
+from herded.system.html import html_table
 from herded.system.last_value_cache import cache_last
 
 Factor = tuple[Sequence[int], Any]
@@ -120,7 +120,7 @@ class FactorGraph:
     ) -> None:
         cards = check_cardinalities(cardinalities)
         scopes, tables = [], []
-        for f, factor in enumerate(listed_factors(factors)):
+        for f, factor in enumerate(as_factor_list(factors)):
             variables, table = read_factor(f, factor)
             scopes.append(variables)
             tables.append(table)
@@ -140,7 +140,7 @@ class FactorGraph:
         names: Sequence[str] | None = None,
         state_names: Sequence[Sequence[str]] | None = None,
         shape: tuple[int, ...] | None = None,
-        called: Called = by_number,
+        called: FactorLabel = factor_label,
     ) -> Self:
         """The same model from flat arrays, for builders with many factors.
 
@@ -204,7 +204,7 @@ class FactorGraph:
         return f"FactorGraph({summary.one_line_summary(self, self.n_factors)})"
 
     def _repr_html_(self) -> str:
-        return table(repr(self), summary.facts(summary.features(self)))
+        return html_table(repr(self), summary.summary_rows(summary.model_features(self)))
 
     # -- properties and queries -----------------------------------------------------------
 
@@ -370,7 +370,7 @@ class FactorGraph:
         model.__dict__.update(
             {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
         )
-        clamped = read_only_copy(_evidence.merge(self, evidence), np.int64)
+        clamped = read_only_copy(_evidence.merge_evidence(self, evidence), np.int64)
         object.__setattr__(model, "evidence", clamped)
         _evidence.check_possible(model)
         return model
@@ -389,13 +389,13 @@ def to_factor_graph(model: Model) -> FactorGraph:
     return model.as_factor_graph()
 
 
-class WithFactors(Model, Protocol):
+class FactorModel(Model, Protocol):
     """A model that can be written as a factor graph."""
 
     def as_factor_graph(self) -> FactorGraph:
         """The model with its factors written out."""
 
 
-def has_factors(model: Model) -> TypeGuard[WithFactors]:
+def has_factors(model: Model) -> TypeGuard[FactorModel]:
     """Whether a model can be written as a factor graph."""
     return hasattr(model, "as_factor_graph")

@@ -23,7 +23,7 @@ from herded.models import summary
 from herded.models.factor_graph import FactorGraph
 from herded.models.validation import check_states
 from herded.system.argument_checks import read_only_copy
-from herded.system.html import table
+from herded.system.html import html_table
 
 ISING, POTTS = -1.0, 0.0
 AT_ONCE = 2**16  # pixels whose log-potentials are added up at once
@@ -83,7 +83,7 @@ class Lattice:
         return f"Lattice({summary.one_line_summary(self)})"
 
     def _repr_html_(self) -> str:
-        return table(repr(self), summary.of_lattice(self))
+        return html_table(repr(self), summary.lattice_rows(self))
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -208,7 +208,7 @@ class Lattice:
         array([[-1,  1],
                [ 0, -1]])
         """
-        clamped = _evidence.merge(self, evidence)
+        clamped = _evidence.merge_evidence(self, evidence)
         model = replace(self, clamped=read_only_copy(clamped.reshape(self.shape), np.int64))
         forbidden = np.isneginf(
             np.take_along_axis(self.log_unary, np.maximum(model.clamped, 0)[..., None], axis=-1)

@@ -181,7 +181,7 @@ def _lattice(
     log_unary: np.ndarray, coupling: ArrayLike, unlike: float, periodic: bool | Sequence[bool]
 ) -> Lattice:
     shape = log_unary.shape[:-1]
-    joined = check_joined(periodic, shape)
+    joined = check_periodic(periodic, shape)
     stuck = np.isneginf(log_unary).all(axis=-1)
     if stuck.any():
         at = tuple(map(int, np.argwhere(stuck)[0]))
@@ -211,7 +211,7 @@ def grid_array(name: str, values: ArrayLike, least: int) -> np.ndarray:
     return array
 
 
-def check_joined(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool, ...]:
+def check_periodic(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool, ...]:
     """Whether the two ends of each axis are joined."""
     several = isinstance(periodic, (tuple, list))
     joined = tuple(periodic) if isinstance(periodic, (tuple, list)) else (periodic,) * len(shape)
@@ -251,7 +251,7 @@ def check_couplings(
             f"first, got {type(coupling).__name__} of shape {np.shape(coupling)}"
         )
     return tuple(
-        _coupling(part, edges(shape, dims - 1 - n, joined[n]), axis_text(dims, n))
+        _coupling(part, edge_array_shape(shape, dims - 1 - n, joined[n]), axis_text(dims, n))
         for n, part in enumerate(parts)
     )
 
@@ -267,7 +267,7 @@ def _coupling(values: ArrayLike, shape: Shape, name: str) -> np.ndarray:
     return part
 
 
-def edges(shape: Shape, axis: int, joined: bool) -> Shape:
+def edge_array_shape(shape: Shape, axis: int, joined: bool) -> Shape:
     """The shape of what there is for every pair of neighbours along an axis."""
     return tuple(n - (a == axis and not joined) for a, n in enumerate(shape))
 

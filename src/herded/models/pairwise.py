@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
-from herded.models.validation import Called
+from herded.models.validation import FactorLabel
 from herded.system.argument_checks import as_float_array, edge_array, float_array
 
 UNEVEN = "use FactorGraph for variables of different numbers of states"
@@ -72,7 +72,7 @@ def pairwise_model(
             f"expected log_pairwise of shape {(len(ends), k, k)} or {(k, k)} for {len(ends)} edges "
             f"of variables with {k} states, got {tables.shape}"
         )
-    return join(unary, ends, tables, names, lambda e: f"edge {e}")
+    return build_pairwise_graph(unary, ends, tables, names, lambda e: f"edge {e}")
 
 
 def unary_array(log_unary: ArrayLike) -> np.ndarray:
@@ -80,12 +80,12 @@ def unary_array(log_unary: ArrayLike) -> np.ndarray:
     return float_array("log_unary", log_unary, 2, UNEVEN)
 
 
-def join(
+def build_pairwise_graph(
     unary: np.ndarray,
     ends: np.ndarray,
     tables: np.ndarray,
     names: Sequence[str] | None,
-    edge_called: Called,
+    edge_called: FactorLabel,
 ) -> FactorGraph:
     """The model of (N, K) unaries, (E, 2) ends and (E, K, K) tables."""
     n, k = unary.shape

@@ -33,7 +33,7 @@ def one_line_summary(model: Model, factors: int | None = None) -> str:
     return ", ".join(parts)
 
 
-def features(graph: "FactorGraph") -> dict[str, Any]:
+def model_features(graph: "FactorGraph") -> dict[str, Any]:
     """Plain numbers that describe a model."""
     arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
     return {
@@ -54,7 +54,7 @@ def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
     return zip(found.tolist(), counts.tolist(), strict=True)
 
 
-def facts(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def summary_rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Features as lines of a name and what there is to say."""
     arities = [f"{n:,} of {count_text(int(a), 'variable')}" for a, n in found["arities"].items()]
     yield "factors", _listed(arities)
@@ -70,7 +70,7 @@ def _listed(texts: list[str]) -> str:
     return ", ".join([*texts[:MOST_KINDS], *more]) or "none"
 
 
-def of_lattice(model: Any) -> Iterator[tuple[str, str]]:
+def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:
     """The same of a lattice, whose factors need not be written out."""
     kind = "Ising: s_i s_j" if model.unlike else "Potts: [x_i = x_j]"
     yield "couplings", f"{number_range(model.all_couplings)} ({kind})"

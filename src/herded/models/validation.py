@@ -24,16 +24,17 @@ from herded.system.argument_checks import (
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
-MOST_IN_ALL = 1e12  # the sum of all factors' largest log-potentials: its last digit is 1e-4
+# the sum of all factors' largest log-potentials: its last digit is 1e-4
+MAX_TOTAL_LOG_POTENTIAL = 1e12
 
 
 # -- of a factor graph: scopes, tables and their shapes ----------------------------------------
 
-Called = Callable[[int], str]
+FactorLabel = Callable[[int], str]
 Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
 
 
-def by_number(f: int) -> str:
+def factor_label(f: int) -> str:
     """The name of factor `f` in a factor graph."""
     return f"factor {f}"
 
@@ -55,7 +56,7 @@ def flatten_factors(
     cards: np.ndarray,
     scopes: list[np.ndarray],
     tables: list[np.ndarray],
-    called: Called = by_number,
+    called: FactorLabel = factor_label,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Scopes and tables as the flat arrays that `FactorGraph.from_arrays` takes."""
     _check_shapes(cards, scopes, tables, called)
@@ -68,7 +69,7 @@ def flatten_factors(
 
 
 def _check_shapes(
-    cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray], called: Called
+    cards: np.ndarray, scopes: list[np.ndarray], tables: list[np.ndarray], called: FactorLabel
 ) -> None:
     """Check that a table has as many entries along each axis as that variable has states."""
     n = len(cards)
@@ -83,7 +84,7 @@ def _check_shapes(
             )
 
 
-def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Called) -> None:
+def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: FactorLabel) -> None:
     """Check that the variables of every factor exist and are different."""
     arity = np.diff(starts)
     if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
@@ -111,7 +112,7 @@ def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Call
 
 
 def table_strides(
-    cards: np.ndarray, starts: np.ndarray, variables: np.ndarray, called: Called
+    cards: np.ndarray, starts: np.ndarray, variables: np.ndarray, called: FactorLabel
 ) -> tuple[np.ndarray, np.ndarray]:
     """Strides of every variable in its factor's table, and the tables' sizes."""
     strides = np.ones(len(variables), np.int64)
@@ -135,7 +136,7 @@ def check_tables(
     tables: np.ndarray,
     table_start: np.ndarray,
     scope_of: Callable[[int], np.ndarray],
-    called: Called,
+    called: FactorLabel,
 ) -> None:
     """Check that log-potentials are numbers or -inf, and that every factor allows some state."""
     wrong = np.isnan(tables) | np.isposinf(tables)
@@ -166,22 +167,22 @@ def check_magnitude(*tables: np.ndarray, starts: np.ndarray | None = None) -> No
         (float(t.max(initial=0.0)), -float(t.min(initial=0.0, where=t > -np.inf))) for t in tables
     ]
     largest = max(map(max, ends))
-    if largest <= MOST_IN_ALL / max(1, sum(table.size for table in tables)):
+    if largest <= MAX_TOTAL_LOG_POTENTIAL / max(1, sum(table.size for table in tables)):
         return
     sizes = [np.abs(np.where(np.isneginf(table), 0.0, table)).ravel() for table in tables]
     if starts is not None:
         sizes = [np.maximum.reduceat(part, starts) for part in sizes]
     with np.errstate(over="ignore"):
         total = sum(float(part.sum()) for part in sizes)
-    if total > MOST_IN_ALL:
+    if total > MAX_TOTAL_LOG_POTENTIAL:
         raise ModelError(
-            f"expected log-potentials whose sizes add up to at most {MOST_IN_ALL:.0e}, since sums "
-            f"of larger ones lose the digits that count, got {largest:.3g}: scale them down, or "
-            "write -inf for what is impossible"
+            f"expected log-potentials whose sizes add up to at most {MAX_TOTAL_LOG_POTENTIAL:.0e}, "
+            f"since sums of larger ones lose the digits that count, got {largest:.3g}: scale them "
+            "down, or write -inf for what is impossible"
         )
 
 
-def listed_factors(factors: Iterable[Factor]) -> list[Factor]:
+def as_factor_list(factors: Iterable[Factor]) -> list[Factor]:
     """What was passed as factors, as a list."""
     try:
         return list(factors)

@@ -15,7 +15,7 @@ from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.decoding import RANDOM, chosen_decoder, decode
 from herded.ner.crf.encoded_batch import Batch, encode
 from herded.ner.crf.mention_links import RULES
-from herded.ner.crf.serialization import HUGE, TINY, read_model, save_chain
+from herded.ner.crf.serialization import HUGE, TINY, read_recogniser, save_chain
 from herded.ner.crf.skip_chain import TieWeights
 from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
@@ -263,7 +263,7 @@ def load(path: str | os.PathLike[str] | None = None) -> Recogniser:
 
 
 def _load(path: str | os.PathLike[str]) -> Recogniser:
-    chain, header, arrays = read_model(path)
+    chain, header, arrays = read_recogniser(path)
     ties, card = None, header.get("card", {})
     if "ties" in arrays:
         table: Any = arrays["ties"]

@@ -37,7 +37,7 @@ def middle_slice(values: np.ndarray) -> tuple[np.ndarray, str]:
     return values[tuple(place)], where
 
 
-def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
+def make_panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """A figure of so many axes, two or three beside each other."""
     columns = 2 if count in (2, 4) else min(3, count)
     rows = -(-count // columns)

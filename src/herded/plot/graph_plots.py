@@ -99,11 +99,11 @@ def _places(model: Any, edges: np.ndarray) -> np.ndarray:
         # Further dimensions lean to the right and up, a little apart.
         lean = index[:, :-2] @ np.array([[0.35, 0.28]] * (len(shape) - 2)).reshape(-1, 2)
         return np.stack([index[:, -1] + lean[:, 0], -index[:, -2] + lean[:, 1]], axis=1)
-    places = _slowest_modes(n, edges)
-    return _sprung(places, edges) if n <= MOST_FORCES else places
+    places = _spectral_layout(n, edges)
+    return _spring_layout(places, edges) if n <= MOST_FORCES else places
 
 
-def _slowest_modes(n: int, edges: np.ndarray) -> np.ndarray:
+def _spectral_layout(n: int, edges: np.ndarray) -> np.ndarray:
     """Places at which neighbours are near: the slowest modes of averaging over neighbours."""
     rng = np.random.default_rng(0)
     x, ends = rng.normal(size=(n, 2)), np.concatenate([edges, edges[:, ::-1]])
@@ -120,7 +120,7 @@ def _slowest_modes(n: int, edges: np.ndarray) -> np.ndarray:
     return x + 1e-3 * rng.normal(size=x.shape)
 
 
-def _sprung(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def _spring_layout(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Pull neighbours together and push all others apart, less and less far."""
     n = len(x)
     length = 1.0 / np.sqrt(n)

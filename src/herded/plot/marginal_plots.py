@@ -10,8 +10,8 @@ from herded.models.protocol import Model
 from herded.plot.figure_helpers import (
     WIDTH,
     image,
+    make_panels,
     middle_slice,
-    panels,
     plain_axis_label,
     shared_state,
 )
@@ -66,7 +66,7 @@ def _images(model: Model, table: np.ndarray) -> Any:
         shown = shown[1:]
     elif k > MOST_PANELS:
         shown = [(BEST, table.argmax(axis=1)), ("its probability", table.max(axis=1))]
-    figure, axes = panels(len(shown), 3.4, 3.0)
+    figure, axes = make_panels(len(shown), 3.4, 3.0)
     for axis, (title, values) in zip(axes, shown, strict=True):
         picture, place = middle_slice(values.reshape(model.shape))
         top = float(k - 1) if title == BEST else 1.0

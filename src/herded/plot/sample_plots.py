@@ -6,7 +6,7 @@ import numpy as np
 
 from herded.errors import NotKeptError
 from herded.models.naming import variable_label
-from herded.plot.figure_helpers import WIDTH, image, middle_slice, panels, plain_axis_label
+from herded.plot.figure_helpers import WIDTH, image, make_panels, middle_slice, plain_axis_label
 from herded.system.figures import subplots, with_plot_style
 
 MOST_NAMES = 40
@@ -72,7 +72,7 @@ def _images(model: Any, kept: np.ndarray, most: int) -> Any:
     """The last samples of chains, then earlier ones."""
     chains, draws = kept.shape[:2]
     places = [(c, draws - 1 - d) for d in range(draws) for c in range(chains)][: max(1, most)]
-    figure, axes = panels(len(places), 2.6, 2.4)
+    figure, axes = make_panels(len(places), 2.6, 2.4)
     top = float(model.cardinalities.max() - 1)
     for axis, (chain, draw) in zip(axes, places, strict=True):
         picture, place = middle_slice(kept[chain, draw].reshape(model.shape))

@@ -26,14 +26,14 @@ LINEAR = 7.0  # a "mixed" temperature falls linearly to so small a part of what 
 
 
 @dataclass(frozen=True)
-class Cooling:
+class BetaSchedule:
     """A schedule for annealed methods: beta from `hot` to `cold`, and temperature 0 at the end."""
 
     hot: float
     cold: float
     kind: str = "mixed"
 
-    def times(self, factor: float) -> "Cooling":
+    def times(self, factor: float) -> "BetaSchedule":
         """The same for a model whose log-potentials are divided by `factor`."""
         least, most = sys.float_info.min, sys.float_info.max
         hot, cold = (min(max(b * factor, least), most) if b else b for b in (self.hot, self.cold))
@@ -68,14 +68,16 @@ class Cooling:
         return 1.0 / beta if beta > 0 else math.inf
 
 
-def cooling(biases: Biases, beta_range: tuple[float, float] | None, kind: str) -> Cooling:
+def make_beta_schedule(
+    biases: Biases, beta_range: tuple[float, float] | None, kind: str
+) -> BetaSchedule:
     """The schedule with the given range, or with one that fits the biases."""
     if kind not in KINDS:
         raise MethodError(
             f"expected beta_schedule_type to be one of {', '.join(KINDS)}, got {kind!r}"
         )
     if beta_range is None:
-        return Cooling(*fitting_range(biases), kind)
+        return BetaSchedule(*fitting_range(biases), kind)
     try:
         hot, cold = beta_range
     except (TypeError, ValueError):
@@ -90,7 +92,7 @@ def cooling(biases: Biases, beta_range: tuple[float, float] | None, kind: str) -
             f"expected a hot beta above 0 for a {kind} schedule, got 0: use "
             'beta_schedule_type="linear"'
         )
-    return Cooling(float(hot), float(cold), kind)
+    return BetaSchedule(float(hot), float(cold), kind)
 
 
 def fitting_range(biases: Biases) -> tuple[float, float]:

@@ -15,8 +15,8 @@ import numpy as np
 from herded.errors import Interrupted, MethodError, ModelError, missing_extra_error
 from herded.layouts.base import SweepableLayout
 from herded.methods.gibbs import Gibbs
-from herded.models.convert.bqm import VALUES, without_names
-from herded.qubo.beta_schedule import KINDS, Cooling, cooling
+from herded.models.convert.bqm import VALUES, drop_names
+from herded.qubo.beta_schedule import KINDS, BetaSchedule, make_beta_schedule
 from herded.qubo.spin_biases import Biases, read_biases
 from herded.run.build_result import full_repr
 from herded.run.interrupts import stop_event_on_interrupt, without_part
@@ -213,7 +213,7 @@ def _method(
 ) -> Gibbs:
     """Gibbs sampling, annealed unless there is a `beta`."""
     if beta is None:
-        return Gibbs(schedule=cooling(biases, beta_range, kind))
+        return Gibbs(schedule=make_beta_schedule(biases, beta_range, kind))
     if beta_range is not None:
         raise MethodError(
             "expected beta or beta_range, got both: beta samples at one temperature, beta_range "
@@ -227,7 +227,7 @@ def _method(
 def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
     """What `info` says of the method."""
     schedule, found = method.schedule, {"method": full_repr(method)}
-    if isinstance(schedule, Cooling):
+    if isinstance(schedule, BetaSchedule):
         range_ = schedule.hot, schedule.cold
         return {**found, "beta_range": range_, "beta_schedule_type": schedule.kind}
     return {**found, "beta": beta}
@@ -245,11 +245,11 @@ def _laid_out(
     """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
     bqm, schedule = bqm.copy(), method.schedule
     bqm.offset = 0.0  # of no matter where states are drawn, and perhaps far larger than all biases
-    if not isinstance(schedule, Cooling):
-        return method.compile(without_names(bqm, 1.0 if beta is None else beta)), method
+    if not isinstance(schedule, BetaSchedule):
+        return method.compile(drop_names(bqm, 1.0 if beta is None else beta)), method
     exponent, whole = biases.fitting_exponent(schedule.cold)
     method = replace(method, schedule=schedule.times(2.0**exponent))
-    model = without_names(bqm, 2.0**-exponent)
+    model = drop_names(bqm, 2.0**-exponent)
     return method.compile(model, kind=None if whole else "factor"), method
 
 

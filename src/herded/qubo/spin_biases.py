@@ -15,7 +15,7 @@ import numpy as np
 from herded.errors import ModelError
 
 ROUNDING = 1e-9  # of the strongest bias: smaller ones are rounding errors of biases that cancel
-FARTHEST = 500  # exponents of 2: smaller biases than 2^-500 count as 0, larger ones are refused
+MAX_EXPONENT = 500  # exponents of 2: smaller biases than 2^-500 count as 0, larger ones are refused
 
 # Of whole numbers in kernels: the widest field they are to hold, with room for what rounding adds,
 # and the bits behind its point.
@@ -81,14 +81,15 @@ def read_biases(bqm: Any) -> Biases:
     linear, (rows, columns, quadratic), _ = spins.to_numpy_vectors()
     biases = np.concatenate([linear, quadratic]).astype(np.float64)
     strong = float(np.abs(biases).max(initial=0.0))
-    if not strong < 2.0**FARTHEST:
+    if not strong < 2.0**MAX_EXPONENT:
         raise ModelError(
-            f"expected finite biases below 2^{FARTHEST}, got {strong}: use large ones as penalties"
+            f"expected finite biases below 2^{MAX_EXPONENT}, got {strong}: use large ones as "
+            "penalties"
         )
     if not math.isfinite(bqm.offset):
         raise ModelError(f"expected a finite offset, got {bqm.offset}")
-    exponent = math.frexp(strong)[1] if strong >= 2.0**-FARTHEST else 0
+    exponent = math.frexp(strong)[1] if strong >= 2.0**-MAX_EXPONENT else 0
     biases = np.ldexp(biases, -exponent)
-    biases[np.abs(biases) < max(ROUNDING * np.ldexp(strong, -exponent), 2.0**-FARTHEST)] = 0.0
+    biases[np.abs(biases) < max(ROUNDING * np.ldexp(strong, -exponent), 2.0**-MAX_EXPONENT)] = 0.0
     fields, couplings = biases[: len(linear)], biases[len(linear) :]
     return Biases(fields, rows, columns, couplings, exponent)

@@ -28,7 +28,7 @@ from herded.run.observables.recorder import Observables
 from herded.run.observables.result import build_observable_results, with_doubt
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import joined
-from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate, warnings_of
+from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate_log_z, log_z_warnings
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
 from herded.run.result import (
@@ -44,7 +44,7 @@ from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.version import __version__
 
-WALLED = 16  # members of herds that are looked at for walls of hard zeros
+MAX_MEMBERS_CHECKED = 16  # members of herds that are looked at for walls of hard zeros
 MAX_VARIABLES_CHECKED = 1024  # variables of herds whose states are compared with earlier ones
 MAX_UNPACKED_STATES = 2**26  # states of a herd that are unpacked for that
 WITHOUT_MEANS = frozenset({Samples, BestState})  # of one chain: nothing is averaged over the run
@@ -72,8 +72,8 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
         facts["memory_at_most"] = run.memory  # of the whole run, beyond the model
     if run.saved is not None:
         facts["saved"] = run.saved
-    bridged = _bridged(run) if run.layout.bridges and recorded else {}
-    kept = _recorded(run, recorded) | bridged if recorded else {}
+    bridged = _log_z_records(run) if run.layout.bridges and recorded else {}
+    kept = _collect_records(run, recorded) | bridged if recorded else {}
     length = _run_length(run, kept) if recorded else None
     if length is not None and length.times is not None and len(run.chains) > 1:
         kept["times"] = length.times  # for intervals, and for a comparison with other starts
@@ -114,7 +114,7 @@ def build_solver_result(run: SolverRun, reason: str = "") -> Result:
         sweeps=run.done,
         converged=answer.converged,
         provenance=provenance(run.layout, run.method, **facts),
-        kept=_answered(model, answer, curve),
+        kept=_collect_answer(model, answer, curve),
         model=model,
         method=run.method,
         reason=reason,
@@ -132,7 +132,7 @@ class DeferredAnswers:
         """What is kept under a name, by name; nothing where it is not to be had."""
         asked = "marginals" if name == "chain_marginals" else name
         answer = self.layout.method.find(self.layout, asked)
-        return {} if answer is None else _answered(self.layout.model, answer, None)
+        return {} if answer is None else _collect_answer(self.layout.model, answer, None)
 
 
 def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def full_repr(method: object) -> str:
     return text
 
 
-def _recorded(run: SamplerRun, sweeps: int) -> dict[str, Any]:
+def _collect_records(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     chains, keep = run.chains, run.keep
     kept: dict[str, Any] = {}
 
@@ -206,10 +206,10 @@ def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
     return found
 
 
-def _bridged(run: SamplerRun) -> dict[str, Any]:
+def _log_z_records(run: SamplerRun) -> dict[str, Any]:
     """log Z, its interval, and what it is made of."""
     ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
-    found = estimate(cast(LadderLayout, run.layout), ladders)
+    found = estimate_log_z(cast(LadderLayout, run.layout), ladders)
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 
 
@@ -235,12 +235,12 @@ def _findings(
     warn("plan", doubt)
     if "bridged" in kept:
         trips = run.layout.report([chain.state for chain in chains])["round_trips"]
-        warn("log z", *warnings_of(kept["bridged"], trips))
+        warn("log z", *log_z_warnings(kept["bridged"], trips))
     if run.layout.reports:
         warn("ladder", *run.layout.warnings([chain.state for chain in chains]))
     if model.has_hard_zeros and not run.layout.passes_zeros:
         members = run.layout.members
-        picked = range(0, len(chains) * members, -(-len(chains) * members // WALLED))
+        picked = range(0, len(chains) * members, -(-len(chains) * members // MAX_MEMBERS_CHECKED))
         states = [
             run.layout.some_values(chains[k // members].state, k % members, k % members + 1)
             for k in picked
@@ -255,7 +255,7 @@ def _findings(
         members = run.layout.members
         warn("disagreement", find_disagreement(model, frequencies, run.recorded, members, times))
     if run.layout.is_herd:
-        warn("immobility", _moves(run))
+        warn("immobility", _stuck_members_warning(run))
     is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
     if length is not None and not is_confined:
         traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
@@ -270,7 +270,7 @@ def _findings(
     return tuple(found)
 
 
-def _moves(run: SamplerRun) -> str:
+def _stuck_members_warning(run: SamplerRun) -> str:
     """What `find_stuck_members` says of some variables of the herds; nothing where they are too
     large.
     """
@@ -292,7 +292,7 @@ def _best(model: Model, recorders: list[Any]) -> BestStateResult:
     return BestStateResult(state.reshape(model.shape), float(model.log_score(state)), model)
 
 
-def _answered(model: Model, answer: Answer, curve: ErrorCurveResult | None) -> dict[str, Any]:
+def _collect_answer(model: Model, answer: Answer, curve: ErrorCurveResult | None) -> dict[str, Any]:
     kept: dict[str, Any] = {"log_z": answer.log_z, "joint": answer.joint, "curve": curve}
     if answer.marginals is not None:
         kept["chain_marginals"] = answer.marginals[None]

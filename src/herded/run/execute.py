@@ -21,7 +21,12 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver
 from herded.models.protocol import Model
 from herded.run.build_result import build_sampler_result, build_solver_result
-from herded.run.checkpoints.save_and_resume import resume, resume_solver, save, save_solver
+from herded.run.checkpoints.save_and_resume import (
+    resume_sampler_run,
+    resume_solver,
+    save_sampler_run,
+    save_solver,
+)
 from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 from herded.run.diagnostics.length_diagnostics import needs_other_starts
 from herded.run.distributed.remote_chains import RemoteChains
@@ -31,13 +36,21 @@ from herded.run.memory.held_results import left_of
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
 from herded.run.observables.recorder import Observable
 from herded.run.progress import Callback
-from herded.run.query import check_keep, check_layout, count, is_solver, is_time, role, total_sweeps
+from herded.run.query import (
+    check_layout,
+    count,
+    is_solver,
+    is_time,
+    keep_by_type,
+    role,
+    total_sweeps,
+)
 from herded.run.recording.recorders import Keep
 from herded.run.result import Result
 from herded.run.run_loop import UNLIMITED_SWEEPS, run_until_done
-from herded.run.sampler_run import BRIEF_RUN_UPDATES, MOST_UPDATES, SamplerRun
+from herded.run.sampler_run import BRIEF_RUN_UPDATES, MAX_HERD_UPDATES, SamplerRun
 from herded.run.selection.recommendation import Recommendation
-from herded.run.solver_run import SolverRun, refuse_for_solver
+from herded.run.solver_run import SolverRun, refuse_sampler_options
 from herded.system import atomic_files, memory_limits
 from herded.system.argument_checks import short_repr
 from herded.system.interrupts import NO_PART
@@ -72,7 +85,7 @@ def run_method(
     Without `compare_starts`, chains from one state are not compared with others from random starts.
     """
     reason = doubt = ""
-    choices = check_keep(keep, rao_blackwell=isinstance(method, Recommendation))
+    choices = keep_by_type(keep, rao_blackwell=isinstance(method, Recommendation))
     if isinstance(method, Recommendation):
         doubt = method.doubt
         sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
@@ -95,7 +108,7 @@ def run_method(
     else:
         layout = cached_layout(model, method, layout, max_memory)
     if is_solver(method):
-        refuse_for_solver(method, chains, start, checkpoint, executor, choices)
+        refuse_sampler_options(method, chains, start, checkpoint, executor, choices)
         solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
         if checkpoint is not None:
             atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
@@ -115,12 +128,12 @@ def run_method(
                 _try_to_save(solver, checkpoint)
             if solver.interrupted and solver.method.in_one_step:
                 raise Interrupted(NO_PART)  # of an elimination no part is an answer
-            result = _judged(build_solver_result(solver, reason), max_memory)
+            result = _cross_check_solver(build_solver_result(solver, reason), max_memory)
         return flag_interrupted(result) if stopped or stop.is_set() else result
     if chains > 1:
         need = layout.memory + (chains - 1) * layout.chain_memory
         memory_limits.check_memory(need, max_memory, f"the weights of {chains} chains")
-    most = MOST_UPDATES // layout.members
+    most = MAX_HERD_UPDATES // layout.members
     if layout.is_herd and most < burn_in + sweeps < UNLIMITED_SWEEPS:
         raise MethodError(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
@@ -134,7 +147,7 @@ def run_method(
     run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
     limit_run(run, length, max_memory)
     if checkpoint is not None:
-        resume(run, checkpoint, max_memory)
+        resume_sampler_run(run, checkpoint, max_memory)
     is_brief = (
         run.updates < BRIEF_RUN_UPDATES and (seconds, callback, checkpoint, executor) == (None,) * 4
     )
@@ -184,7 +197,7 @@ def run_method(
     return flag_interrupted(result) if stopped or stop.is_set() else result
 
 
-def _judged(result: Result, max_memory: Size | None) -> Result:
+def _cross_check_solver(result: Result, max_memory: Size | None) -> Result:
     """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
     if not result.method.in_one_step:
         from herded.run.diagnostics.cross_check import (
@@ -214,7 +227,7 @@ def users_level() -> int:
 def _try_to_save(run: SamplerRun | SolverRun, path: str | PathLike[str]) -> None:
     """A full disk must not cost the run: it goes on, and says so."""
     try:
-        save_solver(run, path) if isinstance(run, SolverRun) else save(run, path)
+        save_solver(run, path) if isinstance(run, SolverRun) else save_sampler_run(run, path)
         run.saved = True
     except CheckpointError as error:
         run.saved = False

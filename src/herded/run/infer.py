@@ -167,10 +167,10 @@ def infer(
     with without_part():
         if method is None or isinstance(method, str):
             from herded.run.selection.named_methods import (
-                infer_by_name,  # which runs what it has chosen
+                run_named_method,  # which runs what it has chosen
             )
 
-            result = infer_by_name(model, method or "auto", **options)
+            result = run_named_method(model, method or "auto", **options)
         else:
             with _stopping(method, on_interrupt):
                 result = run_method(model, method, **options)

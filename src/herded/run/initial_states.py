@@ -31,15 +31,17 @@ def initial_states(
     if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
         if len(start) != chains:
             raise MethodError(f"expected states of {chains} chains, got {len(start)}")
-        return [_continued(layout, method, c, given, tally, total) for c, given in enumerate(start)]
-    places = _herd_places if layout.is_herd else _places
+        return [
+            _resume_state(layout, method, c, given, tally, total) for c, given in enumerate(start)
+        ]
+    places = _herd_starts if layout.is_herd else _chain_starts
     return [
         method.init(layout, x, chain=c, tally=tally, total=total)
         for c, x in enumerate(places(layout, method, chains, start))
     ]
 
 
-def _continued(
+def _resume_state(
     layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
 ) -> State:
     """A state that goes on from `given`, with sums of its own."""
@@ -55,7 +57,7 @@ def _continued(
     return fresh
 
 
-def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
+def _chain_starts(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
     """A start (N,) for each chain."""
     model = layout.model
     if start is None:
@@ -66,7 +68,7 @@ def _places(layout: Layout, method: Sampler, chains: int, start: object) -> list
     return [check_start(model, x)] * chains
 
 
-def _herd_places(
+def _herd_starts(
     layout: Layout, method: Sampler, chains: int, start: object
 ) -> Iterator[np.ndarray]:
     """Starts (members, N) for each herd; given ones are of all members of all herds, or one."""
@@ -75,7 +77,7 @@ def _herd_places(
         for c in range(chains):
             yield member_starts(model, n, stream_key(method.seed, c, 3))
         return
-    given = _places(layout, method, chains * n, start)
+    given = _chain_starts(layout, method, chains * n, start)
     for c in range(chains):
         mine = given[c * n : (c + 1) * n]
         alike = mine[0] is mine[-1]  # one start for all, which is not written out for each

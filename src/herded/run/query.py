@@ -101,7 +101,7 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def check_keep(
+def keep_by_type(
     keep: Sequence[Keep | Observable] | None, rao_blackwell: bool = False
 ) -> dict[type, Any]:
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)

@@ -169,14 +169,14 @@ class Result:
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:
-        from herded.run.export.formatting import as_text
+        from herded.run.export.formatting import result_text
 
-        return as_text(self)
+        return result_text(self)
 
     def _repr_html_(self) -> str:
-        from herded.run.export.formatting import as_html
+        from herded.run.export.formatting import result_html
 
-        return as_html(self)
+        return result_html(self)
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
         """What a property called `name` gives, which was kept under `key` if not under its name."""

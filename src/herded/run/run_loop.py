@@ -17,7 +17,8 @@ from herded.run.progress import Callback, Progress, Snapshot
 UNLIMITED_SWEEPS = 2**60  # sweeps of a run that only the clock ends
 MAX_TIMED_BLOCK_SECONDS = 0.1  # seconds of a block of a run with a time limit
 MAX_BLOCK_SHARE_OF_TIME = 0.5  # of the time so far: early blocks are short, for callbacks
-PROMPT = 0.5  # seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
+# seconds of a block of any other run: Ctrl-C, checkpoints and bars wait for its end
+MAX_BLOCK_SECONDS = 0.5
 
 
 class BlockDropped(KeyboardInterrupt):
@@ -90,7 +91,7 @@ def run_until_done(
                     break
                 now = time.perf_counter()
                 took, run.seconds = before + now - began - run.seconds, before + now - began
-                rows = _rows(run, step, took, seconds)
+                rows = _next_block_sweeps(run, step, took, seconds)
                 try:
                     note = callback(run.snapshot()) if callback else None
                 except KeyboardInterrupt:  # the block is whole, so that nothing is lost
@@ -108,10 +109,10 @@ def run_until_done(
     return stop.is_set()
 
 
-def _rows(run: Runnable, step: int, took: float, seconds: float | None) -> int:
+def _next_block_sweeps(run: Runnable, step: int, took: float, seconds: float | None) -> int:
     """Sweeps of the next block, after one of `step` sweeps that `took` so many seconds."""
     if seconds is None:
-        least, time_left = run.least, PROMPT
+        least, time_left = run.least, MAX_BLOCK_SECONDS
     else:
         least, time_left = (
             1,

@@ -28,15 +28,15 @@ from herded.system import cpu_count
 
 # entries of samples in a block (bytes of a herd's): fit for the cache, and Ctrl-C
 BLOCK_ENTRIES = 2**20
-UNREAD = 2**24  # updates of a block whose samples nobody reads
-MOST_COUNTED = 255  # samples of a block: in bytes
+MAX_UNREAD_BLOCK_UPDATES = 2**24  # updates of a block whose samples nobody reads
+MAX_COUNTED_SAMPLES = 255  # samples of a block: in bytes
 MAX_WARM_UP_BYTES = 2**26  # bytes of weights that a run by the clock may copy to compile with
 WORTH_THREADS = 2**20  # updates in a whole run
-MOST_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
+MAX_HERD_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
 FIRST_BLOCK_UPDATES = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF_RUN_UPDATES = 2**16  # updates of a run that is over before anybody could interrupt it
 
-Remote = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
+AdvanceRemotely = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
 
 
 @dataclass
@@ -77,7 +77,7 @@ class SamplerRun:
     compiling: float = 0.0  # seconds before the first, in which kernels were compiled
     saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
-    remote: Remote | None = None  # where the chains run on workers
+    remote: AdvanceRemotely | None = None  # where the chains run on workers
     most_recorded: int | None = None  # sweeps whose samples and series fit, if that is known
     rooms: dict[tuple[type, str], np.ndarray] = field(default_factory=dict)  # for what grows
     memory: float = 0.0  # bytes of the run at most, as estimated
@@ -153,7 +153,7 @@ class SamplerRun:
         return max(self.least, FIRST_BLOCK_UPDATES // (self.layout.n_stored * self.layout.members))
 
     def is_finished(self) -> bool:
-        most = MOST_UPDATES // self.layout.members if self.layout.is_herd else self.total
+        most = MAX_HERD_UPDATES // self.layout.members if self.layout.is_herd else self.total
         return self.done >= min(self.end, most)
 
     # -- a block of sweeps -------------------------------------------------------------------
@@ -235,12 +235,12 @@ class SamplerRun:
 
         Not the first of its kind: a compiler could lose the exception.
         """
-        return stop_event_on_interrupt(brief=is_brief and self.signature in _WARM)
+        return stop_event_on_interrupt(brief=is_brief and self.signature in _COMPILED_SIGNATURES)
 
     def has_compiled(self) -> None:
         """Remember that kernels of this kind are compiled now, unless it was interrupted before."""
         if self.done:
-            _WARM.add(self.signature)
+            _COMPILED_SIGNATURES.add(self.signature)
 
     def compile_ahead(self) -> None:
         """Do one sweep on copies, so that compilers do not take the time that sweeps were given.
@@ -278,7 +278,7 @@ class SamplerRun:
         return Snapshot(self.recorded, self.seconds, marginals, best, states)
 
 
-_WARM: set[Any] = set()  # signatures of runs whose kernels are compiled
+_COMPILED_SIGNATURES: set[Any] = set()  # signatures of runs whose kernels are compiled
 
 
 def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
@@ -293,8 +293,8 @@ def block_shape(
     rows = _block_rows(layout)
     read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
     if not read:
-        unread = UNREAD // (layout.n_stored * layout.members)
-        rows = max(rows, unread if layout.is_herd else min(unread, MOST_COUNTED))
+        unread = MAX_UNREAD_BLOCK_UPDATES // (layout.n_stored * layout.members)
+        rows = max(rows, unread if layout.is_herd else min(unread, MAX_COUNTED_SAMPLES))
     return chains, min(rows, total) or 1, layout.sample_size if read else 0
 
 
@@ -307,7 +307,7 @@ def _block_rows(layout: Layout) -> int:
 
 def _counts(layout: Layout) -> bool:
     """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
-    return layout.counts and (layout.is_herd or _block_rows(layout) <= MOST_COUNTED)
+    return layout.counts and (layout.is_herd or _block_rows(layout) <= MAX_COUNTED_SAMPLES)
 
 
 def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:

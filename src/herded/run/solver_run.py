@@ -19,8 +19,8 @@ from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMar
 from herded.run.sampler_run import BRIEF_RUN_UPDATES
 
 SOLVER_BLOCK_SWEEPS = 16  # sweeps between two looks at whether somebody wants to stop
-FEW_PARTS = 32  # of an elimination: they take a third of a second
-ASKED = {  # what of an answer is to be kept
+MAX_BRIEF_PARTS = 32  # of an elimination: they take a third of a second
+ANSWER_PART_OF_KEEP = {  # what of an answer is to be kept
     Marginals: "marginals",
     ErrorCurve: "marginals",
     PairMarginals: "pairs",
@@ -61,7 +61,7 @@ class SolverRun:
         if not method.in_one_step:  # which finds out by itself
             check_support(layout.model)
         errors = np.full(len(points), np.nan)
-        state = _begun(layout, method, keep)
+        state = _initial_solver_state(layout, method, keep)
         return cls(layout, method, state, sweeps, burn_in, curve, points, errors)
 
     @property
@@ -77,7 +77,7 @@ class SolverRun:
     @property
     def is_brief(self) -> bool:
         """Whether it is over before anybody could wonder what takes so long."""
-        if self.method.in_one_step and self.total >= FEW_PARTS:
+        if self.method.in_one_step and self.total >= MAX_BRIEF_PARTS:
             return False
         return self.total * self.layout.model.n_variables < BRIEF_RUN_UPDATES
 
@@ -121,14 +121,14 @@ class SolverRun:
         return self.curve.error(self.layout.model, answer.marginals)
 
 
-def _begun(layout: Layout, method: Any, keep: dict[type, Any]) -> Any:
+def _initial_solver_state(layout: Layout, method: Any, keep: dict[type, Any]) -> Any:
     """The state of a solver, which is told what to find if it does no more than that."""
     if not getattr(method, "finds_what_is_asked", False):
         return method.init(layout)
-    return method.init(layout, {ASKED[kind] for kind in keep})
+    return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep})
 
 
-def refuse_for_solver(
+def refuse_sampler_options(
     method: Solver,
     chains: int,
     start: object,

@@ -6,13 +6,13 @@ from html import escape
 CELL = "text-align:left;padding:1px 12px 1px 0"
 
 
-def table(title: str, rows: Iterable[Sequence[str]], *, head: bool = False) -> str:
+def html_table(title: str, rows: Iterable[Sequence[str]], *, head: bool = False) -> str:
     """A title, and rows of cells below; with `head` the first row is headings.
 
     Examples
     --------
-    >>> from herded.system.html import table
-    >>> "<b>Lattice</b>" in table("Lattice", [("states", "2")])
+    >>> from herded.system.html import html_table
+    >>> "<b>Lattice</b>" in html_table("Lattice", [("states", "2")])
     True
     """
     lines = [f"<b>{escape(title)}</b>"] if title else []

@@ -10,7 +10,7 @@ from herded.errors import MemoryLimitError, MethodError
 
 Size = float | str  # bytes, or such as "2G"
 
-LITTLE = 2**20  # bytes
+ALWAYS_ALLOWED_BYTES = 2**20  # bytes
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -73,7 +73,7 @@ def size_text(n_bytes: float) -> str:
 
 def fits_in_memory(need: float, max_memory: Size | None) -> bool:
     """Whether the need is within the limit; small needs are accepted without asking the system."""
-    return (max_memory is None and need <= LITTLE) or need <= memory_limit(max_memory)
+    return (max_memory is None and need <= ALWAYS_ALLOWED_BYTES) or need <= memory_limit(max_memory)
 
 
 def check_memory(

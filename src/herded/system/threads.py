@@ -10,7 +10,7 @@ import numpy as np
 WORTH_A_THREAD = 2**16  # updates
 
 
-def run_parts(
+def run_ranges(
     function: Callable[[int, int], Any],
     parts: int,
     updates: Callable[[], np.ndarray],
@@ -23,7 +23,7 @@ def run_parts(
     if pool is None:
         function(0, parts)
     else:
-        run_jobs(lambda part: function(*part), shares(updates(), pool), pool)
+        run_jobs(lambda part: function(*part), split_work(updates(), pool), pool)
 
 
 def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor | None) -> None:
@@ -42,7 +42,7 @@ def count_threads(pool: Executor | None, updates: int) -> int:
     return max(1, min(threads, updates // WORTH_A_THREAD))
 
 
-def shares(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
+def split_work(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
     """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
     total = np.concatenate([[0], np.cumsum(updates)])
     threads = min(count_threads(pool, int(total[-1])), len(updates)) or 1

@@ -25,10 +25,10 @@ from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
 
-LOOK = 0.5  # seconds between two checks that workers are alive
+POLL_SECONDS = 0.5  # seconds between two checks that workers are alive
 WORKER_TIMEOUT_SECONDS = 60.0  # seconds to wait for a worker where there is none
-MOURNING = 5.0  # seconds until the scheduler knows of a death
-DEATHS = 10  # before a run gives up
+DEATH_NOTICE_SECONDS = 5.0  # seconds until the scheduler knows of a death
+MAX_DEATHS = 10  # before a run gives up
 
 Edges = dict[tuple[int, str], np.ndarray]  # by the tile and the side where they are seen
 
@@ -164,7 +164,7 @@ class ActorGroup:
         """What a call gives."""
         while True:
             try:
-                return call.result(timeout=LOOK)
+                return call.result(timeout=POLL_SECONDS)
             except TimeoutError:
                 raise_if_interrupted()
             except Exception as error:
@@ -176,7 +176,7 @@ class ActorGroup:
 
     def _has_died(self, name: str, error: Exception) -> bool:
         """Whether an error means that the worker is gone, rather than being raised by its work."""
-        return not isinstance(error, HerdedError) and self._is_gone(name, MOURNING)
+        return not isinstance(error, HerdedError) and self._is_gone(name, DEATH_NOTICE_SECONDS)
 
     def _is_gone(self, name: str, patience: float) -> bool:
         """Whether the scheduler has lost a worker; it may need a while to notice."""
@@ -232,7 +232,7 @@ def run_on_cluster(
             return
         except WorkerDied as death:
             deaths += 1
-            if deaths >= DEATHS:
+            if deaths >= MAX_DEATHS:
                 raise WorkerError(
                     f"expected workers that live, but {deaths} died in this run, the last one at "
                     f"{death}: give them more memory, or use more of them"

@@ -35,7 +35,7 @@ from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 
 SMALL_BAND, BAND = 2**16, 2**19  # sites, about; fewer would not keep the threads busy
-DEEP, DEEPEST = 8, 32  # sweeps of a pass; with fewer, threads wait for the disk
+PASS_SWEEPS, MAX_PASS_SWEEPS = 8, 32  # sweeps of a pass; with fewer, threads wait for the disk
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _rows_of_a_band(work: TileJob, limit: float) -> int:
         bands = bands_in_memory(depth, height, work.lattice.periodic)
         return whole if whole >= height else whole // bands
 
-    rows = min(most(1), max(most(DEEP), SMALL_BAND // width), BAND // width)
+    rows = min(most(1), max(most(PASS_SWEEPS), SMALL_BAND // width), BAND // width)
     return 2 * max(1, int(rows) // 2)
 
 
@@ -262,7 +262,7 @@ def _run_here(
     periodic = tiling.periodic
     need = bands_in_memory(1, bands, periodic) * band
     memory_limits.check_memory(need, limit, "the bands of one sweep", "give a smaller tile=")
-    most = DEEPEST
+    most = MAX_PASS_SWEEPS
     while bands_in_memory(most, bands, periodic) * band > limit:
         most -= 1
     before, began = snapshots.seconds, time.perf_counter()

@@ -14,7 +14,13 @@ from herded.draws.fixed_point import SCALAR_BITS
 from herded.draws.herded_weights import HALF_PHASE
 from herded.errors import CheckpointError, MethodError
 from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, compile_lattice
-from herded.layouts.packing.colour_packing import LANES, n_cells, pack, strip_shape, unpack
+from herded.layouts.packing.colour_packing import (
+    LANES,
+    n_cells,
+    pack_colours,
+    strip_shape,
+    unpack_colours,
+)
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.system.aligned_arrays import aligned
 from herded.system.argument_checks import short_repr
@@ -148,7 +154,7 @@ def saved_marginals(work: TileJob, place: TilePosition, folder: Path, sweeps: in
 
 def _marginals(work: TileJob, place: TilePosition, sums: np.ndarray, sweeps: int) -> np.ndarray:
     one = 2.0**SCALAR_BITS if work.rao_blackwell else 1
-    return unpack(sums, *place.shape) / (sweeps * one)
+    return unpack_colours(sums, *place.shape) / (sweeps * one)
 
 
 def _conditionals(work: TileJob, place: TilePosition) -> np.ndarray:
@@ -187,7 +193,7 @@ def _start(work: TileJob, place: TilePosition) -> dict[str, np.ndarray]:
     height, width = work.lattice.shape
     start_states(place.top, place.left, width, key, x)
     known = work.lattice.evidence(*place)
-    state["x"] = pack(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
+    state["x"] = pack_colours(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
     state["w"] = aligned(*_shapes(work, place)["w"])
     state["w"][:] = HALF_PHASE
     if work.method.phases == "random":

@@ -12,7 +12,12 @@ This is the only file that calls into `layouts/grid/sweeps.py` for tiles.
 import numpy as np
 
 from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
-from herded.layouts.grid.sweeps import add_up, count_ones_in_strip, herd_strip, look_around
+from herded.layouts.grid.sweeps import (
+    add_conditionals,
+    count_ones_in_strip,
+    find_contexts,
+    herd_strip,
+)
 from herded.layouts.packing.colour_packing import LANES
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
@@ -31,7 +36,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
     context, new = np.zeros(places, np.uint8), np.zeros(places, np.uint8)
     seen = np.zeros(places, np.uint32)
     for r in range(rows):
-        look_around(x, len(contexts) == CONTEXTS_BY_COUNT, colour, r, 1, context)
+        find_contexts(x, len(contexts) == CONTEXTS_BY_COUNT, colour, r, 1, context)
         herd_strip(p, w, colour, r, contexts, context, new)
         mine = x[colour, r + 1, 1:]
         for m in range(columns):
@@ -39,7 +44,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
         if ones.size:
             count_ones_in_strip(new, ones[colour, r], 0, columns)
         if tally.size:
-            add_up(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
+            add_conditionals(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
 
 
 @jit

@@ -32,8 +32,9 @@ FEWEST, MOST, PER_SIGMA = 16, 64, 1.3  # levels of a picture, and steps within o
 SOFTEST = 0.7  # sigma in steps between thresholds, at least: harder ones round the picture
 BEND = 1e-3  # step of the numerical derivative, in sigmas
 NUDGE = 1e-6  # field of a missing pixel: chains start from the guess, and nothing else changes
-ODD = 0.25  # of the range: an end pixel so far from its neighbours' median is noise
-MOSTLY = 0.5  # of the pixels of a grey picture are neither black nor white
+# of the range: an end pixel so far from its neighbours' median is noise
+MIN_OUTLIER_DISTANCE = 0.25
+MIN_GREY_SHARE = 0.5  # of the pixels of a grey picture are neither black nor white
 SURE = 4.0  # sigmas of the other noise that are not as far
 FEWEST_SALTED = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
 NEARLY = 0.1  # few within so much of the range of that end,
@@ -98,7 +99,7 @@ def odd_ends(noisy: np.ndarray) -> tuple[float, float]:
     return float(far[noisy == noisy.min()].mean()), float(far[noisy == noisy.max()].mean())
 
 
-def is_salted(noisy: np.ndarray) -> bool:
+def has_salt_and_pepper(noisy: np.ndarray) -> bool:
     """Whether a grey picture shows salt or pepper.
 
     Then many pixels are black or white, far from their neighbours by what the noise of the others
@@ -106,10 +107,14 @@ def is_salted(noisy: np.ndarray) -> bool:
     """
     size, ends = float(np.ptp(noisy)), (float(noisy.min()), float(noisy.max()))
     inside = (noisy > ends[0]) & (noisy < ends[1])
-    if inside.mean() < MOSTLY or SURE * local_sigma(noisy, inside) > ODD * size:
+    if (
+        inside.mean() < MIN_GREY_SHARE
+        or SURE * local_sigma(noisy, inside) > MIN_OUTLIER_DISTANCE * size
+    ):
         return False
     far = far_from_neighbours(noisy)
-    if ODD * size <= value_step(noisy) and far[~inside].mean() < LONELY:  # rounding would be far
+    # rounding would be far
+    if MIN_OUTLIER_DISTANCE * size <= value_step(noisy) and far[~inside].mean() < LONELY:
         return False
     for end in ends:
         odd = far & (noisy == end)
@@ -128,13 +133,17 @@ def _beside(odd: np.ndarray) -> int:
 
 def far_from_neighbours(noisy: np.ndarray) -> np.ndarray:
     """Which pixels are far from the median of their neighbours."""
-    far: np.ndarray = np.abs(noisy - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    far: np.ndarray = np.abs(noisy - local_median(noisy)) > MIN_OUTLIER_DISTANCE * float(
+        np.ptp(noisy)
+    )
     return far
 
 
 def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
     """Where a pixel at that end would be far from the median of its neighbours."""
-    far: np.ndarray = np.abs(end - local_median(noisy)) > ODD * float(np.ptp(noisy))
+    far: np.ndarray = np.abs(end - local_median(noisy)) > MIN_OUTLIER_DISTANCE * float(
+        np.ptp(noisy)
+    )
     return far
 
 

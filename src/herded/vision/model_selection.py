@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from herded.models.lattice_builders import ising_grid
 from herded.vision.harm import MAX_HARM, Candidate, is_cut_at_both_ends, judge_restoration
-from herded.vision.level_sets import could_be_far, far_from_neighbours, is_salted
+from herded.vision.level_sets import could_be_far, far_from_neighbours, has_salt_and_pepper
 from herded.vision.missing_pixels import best_fill, smooth_fill
 from herded.vision.noise.bounds import (
     SEED,
@@ -46,7 +46,7 @@ from herded.vision.noise.fit_diagnostic import FitDiagnostic
 from herded.vision.noise.initial_guesses import value_step
 from herded.vision.noise.models import FlipNoise, ends
 from herded.vision.noise.scatter import is_random_scatter
-from herded.vision.noise.two_level_fit import enough
+from herded.vision.noise.two_level_fit import crop_to_fit
 from herded.vision.restoration import (
     TRIAL_PIXELS,
     TRIAL_SWEEPS,
@@ -84,7 +84,7 @@ def restore_by_evidence(
     if has_two_values(two.known_pixels) and two.noise == "flip":
         return _flips_or_nothing(two, runs)
     grey = check_denoising_options(image, sigma, coupling, "grey", "gauss")
-    if noise != "gauss" and (noise == "flip" or is_salted(grey.noisy)):
+    if noise != "gauss" and (noise == "flip" or has_salt_and_pepper(grey.noisy)):
         return _without_impulses(grey, runs)
     return _levels_or_nothing(replace(two, noise="gauss"), grey, runs)
 
@@ -231,10 +231,10 @@ def _prefers_two_levels(
 
 def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
     """The mean squared error of some pixels as a model with fixed parameters predicts them."""
-    noisy = enough(chosen.noisy, TRIAL_PIXELS)
+    noisy = crop_to_fit(chosen.noisy, TRIAL_PIXELS)
     missing = np.zeros(noisy.shape, bool)
     if chosen.missing is not None:
-        missing = enough(chosen.missing, TRIAL_PIXELS)
+        missing = crop_to_fit(chosen.missing, TRIAL_PIXELS)
     held_out = ~missing & (np.random.default_rng(SEED).random(noisy.shape) < HELD_OUT)
     if not held_out.any():
         return 0.0
@@ -315,5 +315,5 @@ def _filled(chosen: DenoisingOptions, restored: Denoised | None, runs: Runs) -> 
         filled = smooth_fill(noisy, unknown)
         return np.where(filled > (low + high) / 2, high, low) if two_valued else filled
 
-    filled = best_fill(picture, missing, (by_model, smooth), lambda p: enough(p, TRIAL_PIXELS))
+    filled = best_fill(picture, missing, (by_model, smooth), lambda p: crop_to_fit(p, TRIAL_PIXELS))
     return np.where(missing, filled, picture if restored is None else restored.image)

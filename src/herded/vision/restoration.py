@@ -28,7 +28,7 @@ from herded.vision.level_sets import (
 from herded.vision.noise.fit_diagnostic import FitDiagnostic, find_other_levels
 from herded.vision.noise.initial_guesses import flip_rate, level_guesses, local_mean, local_sigma
 from herded.vision.noise.models import FlipNoise, GaussianNoise, ends
-from herded.vision.noise.two_level_fit import HERD, enough, fit
+from herded.vision.noise.two_level_fit import HERD, crop_to_fit, fit_noise_model
 from herded.vision.validation import DenoisingOptions
 
 TRIAL_SWEEPS = 10  # to find the coupling of a grey picture
@@ -106,7 +106,7 @@ def restore_two_levels(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
     if known or np.ptp(noisy) == 0:  # nothing to fit, or to fit to
         noise, strength = starts[0], chosen.coupling_or(1.0)
     else:
-        noise, strength, _, _ = fit(chosen.observed, starts, chosen.coupling)
+        noise, strength, _, _ = fit_noise_model(chosen.observed, starts, chosen.coupling)
     result = runs.run(ising_grid(two_level_field(chosen, noise), strength))
     share = result.marginals[..., 1]
     bright: np.ndarray = share > 0.5
@@ -178,8 +178,8 @@ def restore_grey(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
     else:
         if strength is None:
             part = picture._replace(
-                noisy=enough(noisy, TRIAL_PIXELS),
-                missing=None if missing is None else enough(missing, TRIAL_PIXELS),
+                noisy=crop_to_fit(noisy, TRIAL_PIXELS),
+                missing=None if missing is None else crop_to_fit(missing, TRIAL_PIXELS),
             )
             strength = best_coupling(part, Runs(None, TRIAL_SWEEPS).run)
         found, slope = posterior_mean(picture, strength, runs.run)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
 from herded.system.argument_checks import as_float, as_float_array, float_array, short_repr
-from herded.vision.level_sets import is_salted
+from herded.vision.level_sets import has_salt_and_pepper
 from herded.vision.missing_pixels import smooth_fill, split_mask
 
 LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
@@ -77,7 +77,7 @@ def check_denoising_options(
     grey = number_of != 2 if values is None else len(values) > 2
     if noise == "auto":
         known = noisy if missing is None else noisy[~missing]
-        seen = is_salted(noisy) if grey else two_valued or has_two_values(known)
+        seen = has_salt_and_pepper(noisy) if grey else two_valued or has_two_values(known)
         noise = "flip" if seen and (grey or spread is None) else "gauss"
     elif noise == "flip" and spread is not None and not grey:
         raise ModelError(

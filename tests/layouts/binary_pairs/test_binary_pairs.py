@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.layouts.binary_pairs.arrays import (
     MAX_NEAR_NEIGHBOURS,
-    compile_field,
+    compile_binary_pairs,
     coupling_of,
     find_couplings,
     fixed_sigmoid,
@@ -19,8 +19,8 @@ from herded.layouts.binary_pairs.arrays import (
     sigmoid_table,
 )
 from herded.layouts.binary_pairs.incremental_fields import (
-    MANY,
     MIN_SWEEPS_TO_STORE_FIELDS,
+    MIN_VARIABLES_TO_STORE_FIELDS,
     sum_fields,
     sweep_with_stored_fields,
 )
@@ -92,7 +92,7 @@ FOLLOWED = [
     [*FOLLOWED, ("pooled", 2, 0.1, "sequential"), (None, 40, 0.1, "checkerboard")],
 )
 def test_fields_that_follow_flips_equal_the_naive_twin(weights, degree, strength, scan):
-    model = many_spins(MANY + 12, degree, strength, apart=5)
+    model = many_spins(MIN_VARIABLES_TO_STORE_FIELDS + 12, degree, strength, apart=5)
     splits = (weights, degree, strength, scan) == ("pooled", 12, 0.1, "sequential")  # at sweep 128
     sweeps = 6 if UNCOMPILED else 140 if splits else 20
     x0 = start_state(model, stream_key(0))
@@ -193,7 +193,7 @@ def star(leaves, coupling=1.0):
 
 def test_neighbours_beyond_the_near_ones():
     couplings, _ = find_couplings(star(MAX_NEAR_NEIGHBOURS + 3))
-    arrays = compile_field(couplings, in_order(MAX_NEAR_NEIGHBOURS + 4))
+    arrays = compile_binary_pairs(couplings, in_order(MAX_NEAR_NEIGHBOURS + 4))
     assert [neighbour_of(link) for link in arrays.near[:MAX_NEAR_NEIGHBOURS]] == list(
         range(1, MAX_NEAR_NEIGHBOURS + 1)
     )
@@ -212,7 +212,7 @@ def test_neighbours_beyond_the_near_ones():
 @pytest.mark.parametrize("coupling", [-127.0, -(2.0**-24), 2.0**-24, 127.0])
 def test_links_hold_any_coupling(coupling):
     couplings, _ = find_couplings(star(1, coupling))
-    near = compile_field(couplings, in_order(2)).near
+    near = compile_binary_pairs(couplings, in_order(2)).near
     assert [coupling_of(link) for link in near[::MAX_NEAR_NEIGHBOURS]] == [
         round(coupling * 2**24)
     ] * 2

@@ -13,7 +13,7 @@ import herded as hd
 from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import lane_bits
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
-from herded.layouts.binary_pairs.herd import MAX_UNFILLED_VARIABLES, FieldHerdLayout
+from herded.layouts.binary_pairs.herd import MAX_UNFILLED_VARIABLES, BinaryPairsHerdLayout
 from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.layouts.proposal import LayoutRequest, Proposal
@@ -28,7 +28,10 @@ from tests.support.example_budget import UNCOMPILED, examples
 from tests.support.strategies import binary_pairs, seeds
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
-KINDS = {"field": (FieldHerdLayout, naive_field_herd), "dense": (DenseHerdLayout, naive_dense_herd)}
+KINDS = {
+    "field": (BinaryPairsHerdLayout, naive_field_herd),
+    "dense": (DenseHerdLayout, naive_dense_herd),
+}
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 

@@ -14,9 +14,9 @@ from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.herd_bit_kernels import (
     CHANCE,
     FINE_CHANCE,
+    LANES_U8,
     P15,
     SIZE,
-    N,
     P,
     round_conditionals,
     round_to_15_bits,
@@ -37,19 +37,25 @@ def test_conditionals_are_rounded_without_bias(p):
     work, total = np.zeros(int(SIZE), np.uint8), 0
     chances = np.arange(2**16, dtype=np.uint32).reshape(-1, LANES)
     for row in chances:
-        work[FINE_CHANCE : FINE_CHANCE + N] = row >> 8
-        work[FINE_CHANCE + N : FINE_CHANCE + N + N] = row & 255
+        work[FINE_CHANCE : FINE_CHANCE + LANES_U8] = row >> 8
+        work[FINE_CHANCE + LANES_U8 : FINE_CHANCE + LANES_U8 + LANES_U8] = row & 255
         round_to_15_bits(work, np.uint64(0), planes, np.uint64(0), np.uint64(1))
-        rounded = work[P15 : P15 + N].astype(int) * 256 + work[P15 + N : P15 + N + N]
+        rounded = (
+            work[P15 : P15 + LANES_U8].astype(int) * 256
+            + work[P15 + LANES_U8 : P15 + LANES_U8 + LANES_U8]
+        )
         assert (np.abs(rounded * 2**16 - p) < 2**16).all()
         total += int(rounded.sum())
     assert total == p  # 2^16 times p / 2^16
-    work[P15 : P15 + N], work[P15 + N : P15 + N + N] = p >> 24, p >> 16 & 255
+    work[P15 : P15 + LANES_U8], work[P15 + LANES_U8 : P15 + LANES_U8 + LANES_U8] = (
+        p >> 24,
+        p >> 16 & 255,
+    )
     total = 0
     for half in (0, 128):
-        work[CHANCE : CHANCE + N] = np.arange(half, half + LANES)
+        work[CHANCE : CHANCE + LANES_U8] = np.arange(half, half + LANES)
         round_conditionals(work, np.uint64(0), np.uint64(1), 0)
-        total += int(work[P : P + N].sum(dtype=int))
+        total += int(work[P : P + LANES_U8].sum(dtype=int))
     assert total == p >> 16
 
 

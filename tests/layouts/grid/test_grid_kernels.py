@@ -120,7 +120,7 @@ def test_schedules_respect_what_strips_need(strips, halves, length, periodic, co
     not yet begun or is through.
     """
     done = np.zeros(strips, int)  # half-sweeps behind each strip
-    for jobs in wavefront.schedule(strips, halves, length, periodic, count):
+    for jobs in wavefront.wave_schedule(strips, halves, length, periodic, count):
         visits = [list(_visits(job, strips)) for job in jobs]
         owner = {strip: number for number, job in enumerate(visits) for _, strip in job}
         before, after = done.copy(), done.copy()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.draws.systematic import SystematicDraw
 from herded.layouts.grid_nd import layout as grid_nd_layout
-from herded.layouts.grid_nd.herd import CubeHerdLayout
+from herded.layouts.grid_nd.herd import GridNDHerdLayout
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.run.recording.count_kernels import VARIABLES_PER_GROUP
@@ -44,7 +44,7 @@ def cubes(draw, dimensions=(1, 2, 3, 4, 5)):
     return model.given({tuple(map(int, at)): int(possible[tuple(at)]) for at in known})
 
 
-def laid_out(model, draw, kind=CubeHerdLayout):
+def laid_out(model, draw, kind=GridNDHerdLayout):
     proposal = kind.propose(LayoutRequest(model, draw, "auto", None), forced=True)
     assert isinstance(proposal, Proposal)
     return proposal.build()
@@ -79,7 +79,7 @@ def test_chains_equal_to_the_naive_twin(weights, data):
     options = {"phases": data.draw(st.sampled_from(("half", "random")))} if weights else {}
     method = hd.HerdedGibbs(weights, **options) if weights else hd.Gibbs()
     task = LayoutRequest(model, method.draw, "auto", None)
-    layout = grid_nd_layout.CubeLayout.propose(task, forced=True).build()
+    layout = grid_nd_layout.GridNDLayout.propose(task, forced=True).build()
     x0 = starts(model, 1, np.random.default_rng(0))[0]
     expected = naive_cube(model, weights=weights, **options, x0=x0, sweeps=5)
     assert_equal(advance(method, layout, x0, 5, cuts=(2,)), expected)
@@ -211,7 +211,7 @@ def test_which_layout():
     """Equal couplings and two colours go to the kernels of lattices, others to graphs."""
     cube24 = hd.ising_grid(np.zeros((8, 8, 8)), 0.2, periodic=True)
     assert hd.Gibbs().compile(cube24).kind == "grid"
-    assert isinstance(hd.Gibbs(herd=8).compile(cube24), CubeHerdLayout)
+    assert isinstance(hd.Gibbs(herd=8).compile(cube24), GridNDHerdLayout)
     cylinder = hd.ising_grid(np.zeros((20, 20)), 0.2, periodic=(True, False))
     assert hd.Gibbs().compile(cylinder).kind == "grid"
     odd = hd.ising_grid(np.zeros((7, 8, 8)), 0.2, periodic=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.systematic import SystematicDraw
-from herded.layouts.packing.colour_packing import unpack
+from herded.layouts.packing.colour_packing import unpack_colours
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.herd_arrays import n_planes, pack_herd
@@ -128,7 +128,7 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     packed = pack_herd(x.astype(np.uint8), shape, n_planes(states), False)
     colours, rows, _, planes, columns = packed[..., 1:-1].shape
     stored = np.arange(colours * rows * columns).reshape(colours, rows, columns)
-    places = BitPlaces.of(unpack(stored, *shape), columns, planes)
+    places = BitPlaces.of(unpack_colours(stored, *shape), columns, planes)
     found = places.words_of(packed[..., 1:-1].reshape(1, -1), members)
     np.testing.assert_array_equal(unpack_states(found, members), [x])
 

@@ -15,7 +15,7 @@ from herded.errors import CorpusError, HerdedError, MethodError
 from herded.ner import CRF, Document, Lexicon, Sentence, SkipCRF, read_conll, score
 from herded.ner.crf.chain_weights import first_transitions, label_set
 from herded.ner.crf.encoded_batch import encode
-from herded.ner.text.sentence_inputs import labelled
+from herded.ner.text.sentence_inputs import sentences_and_labels
 from herded.ner.text.word_atoms import Vocabulary
 from tests.conformance.twins.learning.recogniser import enumerate_chain
 from tests.support.example_budget import examples
@@ -116,7 +116,7 @@ def test_predictions_are_those_of_all_labellings(fitted):
 
 
 def test_learns_names_it_has_not_seen(fitted, sample):
-    truth = labelled(sample[20:])[1]
+    truth = sentences_and_labels(sample[20:])[1]
     assert score(truth, [["O"] * len(labels) for labels in truth]).f1 == 0
     most = "LOCATION"  # every capitalised word
     guess = [
@@ -148,7 +148,10 @@ def test_the_development_set_says_when_to_stop(sample):
     assert crf.score(sample[20:]) == max(figures)
     alone = CRF(**{**options, "epochs": best + 1}).fit(sample[:4])
     assert same_chain(alone.chain_, crf.chain_)
-    pair = [[s.words for d in sample[20:] for s in d.sentences], labelled(sample[20:])[1]]
+    pair = [
+        [s.words for d in sample[20:] for s in d.sentences],
+        sentences_and_labels(sample[20:])[1],
+    ]
     one = CRF(bits=9, epochs=1).fit(sample[:4], dev=tuple(pair))
     assert one.history_[0]["f1"] == one.score(*pair)
     whole = CRF(bits=9, epochs=1).fit(sample[:4], dev=tuple(sample[20:23]))

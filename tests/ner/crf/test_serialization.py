@@ -16,7 +16,7 @@ import herded.ner
 from herded.errors import CorpusError
 from herded.ner import CRF, Lexicon, Recogniser, load, read_conll
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions
-from herded.ner.crf.serialization import load_chain, read_model, save_chain
+from herded.ner.crf.serialization import load_chain, read_recogniser, save_chain
 from herded.ner.crf.skip_chain import TieWeights
 from tests.support.example_budget import examples
 
@@ -135,7 +135,7 @@ def write(path, header, arrays):
 
 def refuses(path):
     """Every reader has one sentence for it, and takes little memory to say it."""
-    for reader in (load, CRF.load, load_chain, read_model):
+    for reader in (load, CRF.load, load_chain, read_recogniser):
         tracemalloc.start()
         try:
             with pytest.raises(CorpusError, match=ONE_SENTENCE):

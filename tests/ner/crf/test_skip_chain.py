@@ -14,8 +14,8 @@ from herded.ner import CRF, DECODERS, Document, Sentence, SkipCRF, read_conll
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.decoding import decode
 from herded.ner.crf.encoded_batch import encode
-from herded.ner.crf.iterated_viterbi import sentence_rounds, viterbi_rounds
-from herded.ner.crf.normal_equations import solve, squares
+from herded.ner.crf.iterated_viterbi import iterate_viterbi, sentence_rounds
+from herded.ner.crf.normal_equations import gram_matrix, solve_symmetric
 from herded.ner.crf.skip_chain import (
     Example,
     TieWeights,
@@ -144,7 +144,7 @@ def test_rounds_equal_the_twin_and_never_lower_the_score(case):
     chain, batch, scores, ties = case
     links, table = ties.links(batch), ties.potentials(chain)
     first = chain.best(scores, batch.starts)
-    found = viterbi_rounds(chain, batch, scores, ties)
+    found = iterate_viterbi(chain, batch, scores, ties)
     assert score_of(case, found) >= score_of(case, first) - 1e-12
     twin = first.tolist()
     parts = ties.trust * scores, ties.trust * chain.transitions
@@ -164,7 +164,7 @@ def test_links_within_a_sentence_do_not_make_rounds_swing():
     chain = ChainWeights(("O", "A"), np.zeros((2, 2), np.float32), np.zeros((3, 2)))
     scores = np.array([[1.0, 0.0], [0.0, 1.0]])
     case = chain, batch, scores, TieWeights(np.array([[2.0, -2.0], [-2.0, 2.0]]))
-    found = viterbi_rounds(*case)
+    found = iterate_viterbi(*case)
     assert score_of(case, found) == max(
         score_of(case, y) for y in itertools.product((0, 1), repeat=2)
     )
@@ -359,8 +359,10 @@ def test_equations_without_lapack():
     rng = np.random.default_rng(5)
     for n in (1, 2, 16):
         parts, right = rng.normal(size=(3 * n, n)), rng.normal(size=n)
-        matrix = squares(parts)
+        matrix = gram_matrix(parts)
         np.testing.assert_allclose(matrix, parts.T @ parts, atol=1e-12)
-        np.testing.assert_allclose(solve(matrix, right), np.linalg.solve(matrix, right), rtol=1e-9)
+        np.testing.assert_allclose(
+            solve_symmetric(matrix, right), np.linalg.solve(matrix, right), rtol=1e-9
+        )
     nothing = np.diag([1e-30, 1.0])  # no information on trust
-    assert solve(nothing, np.array([0.0, 3.0])).tolist() == [0.0, 3.0]
+    assert solve_symmetric(nothing, np.array([0.0, 3.0])).tolist() == [0.0, 3.0]

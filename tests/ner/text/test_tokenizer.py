@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from herded import HerdedError
-from herded.ner.text.tokenizer import _UNSEEN, blocks, sentences, words
+from herded.ner.text.tokenizer import _UNSEEN, sentences, text_blocks, word_spans
 from tests.support.example_budget import examples
 from tests.support.timeouts import ending
 
@@ -127,7 +127,7 @@ TABLE = [
 def test_the_table(text, expected):
     found = sentences(text)
     assert ENDS.join(" ".join(text[a:b] for a, b in part) for part in found) == expected
-    assert list(itertools.chain(*found)) == words(text)
+    assert list(itertools.chain(*found)) == word_spans(text)
 
 
 PIECES = [
@@ -179,7 +179,7 @@ any_text = st.one_of(
 @example("0\u1680")  # a blank among the letters of Ogham
 @examples(500)
 def test_words_cover_all_that_prints(text):
-    found = words(text)
+    found = word_spans(text)
     covered = set()
     last = 0
     for start, end in found:
@@ -197,7 +197,7 @@ def test_words_cover_all_that_prints(text):
 def test_sentences_hold_the_words_in_order(text):
     found = sentences(text)
     assert all(found)
-    assert list(itertools.chain(*found)) == words(text)
+    assert list(itertools.chain(*found)) == word_spans(text)
 
 
 @given(any_text, any_text)
@@ -210,7 +210,7 @@ def test_a_blank_line_parts_texts(one, two):
 @given(st.lists(any_text, max_size=6), st.integers(1, 40))
 @examples(300)
 def test_blocks_joined_are_the_text(lines, limit):
-    found = list(blocks(lines, limit))
+    found = list(text_blocks(lines, limit))
     assert "".join(found) == "".join(lines)
     assert all(0 < len(block) <= limit for block in found)
 
@@ -222,7 +222,7 @@ def test_blocks_cut_at_paragraphs_change_no_sentence(paragraphs, limit):
     text = "\n\n".join(paragraphs)
     found = []
     shift = 0
-    for block in blocks([text], limit):
+    for block in text_blocks([text], limit):
         found += [[(a + shift, b + shift) for a, b in part] for part in sentences(block)]
         shift += len(block)
     assert found == sentences(text)
@@ -240,18 +240,18 @@ def test_blocks_cut_at_paragraphs_change_no_sentence(paragraphs, limit):
     ],
 )
 def test_where_blocks_are_cut(text, limit, expected):
-    assert list(blocks([text], limit)) == expected
-    assert list(blocks(text, limit)) == expected  # character by character
+    assert list(text_blocks([text], limit)) == expected
+    assert list(text_blocks(text, limit)) == expected  # character by character
 
 
 def test_blocks_need_room():
     with pytest.raises(HerdedError, match="at least 1 character, got limit=0"):
-        list(blocks(["a"], 0))
+        list(text_blocks(["a"], 0))
 
 
 def test_blocks_take_only_as_many_lines_as_they_need():
     lines = (f"Line {i}.\n\n" for i in itertools.count())
-    assert len(list(itertools.islice(blocks(lines, 1000), 5))) == 5
+    assert len(list(itertools.islice(text_blocks(lines, 1000), 5))) == 5
 
 
 @pytest.mark.parametrize(

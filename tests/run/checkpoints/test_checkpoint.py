@@ -111,7 +111,7 @@ class StopError(Exception):
 
 def stopped_after(monkeypatch, blocks, rows):
     """Let runs save after every block of `rows` sweeps and die after some blocks."""
-    save, count = herded.run.execute.save, []
+    save, count = herded.run.execute.save_sampler_run, []
 
     def dying_save(*args):
         save(*args)
@@ -120,7 +120,7 @@ def stopped_after(monkeypatch, blocks, rows):
             raise StopError
 
     monkeypatch.setattr(herded.run.sampler_run, "BLOCK_ENTRIES", 7 * rows)
-    monkeypatch.setattr(herded.run.execute, "save", dying_save)
+    monkeypatch.setattr(herded.run.execute, "save_sampler_run", dying_save)
 
 
 @pytest.mark.parametrize("sampler", [hd.Gibbs, hd.HerdedGibbs])

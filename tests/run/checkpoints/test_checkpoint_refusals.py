@@ -200,7 +200,7 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
     def full(*args):
         raise hd.CheckpointError("expected to write run.ckpt, but: No space left on device")
 
-    monkeypatch.setattr(herded.run.execute, "save", full)
+    monkeypatch.setattr(herded.run.execute, "save_sampler_run", full)
     with pytest.warns(UserWarning, match="No space left .* the run goes on"):
         result = hd.infer(CHAIN, hd.Gibbs(), sweeps=50, checkpoint=tmp_path / "run.ckpt")
     assert (result.marginals == hd.infer(CHAIN, hd.Gibbs(), sweeps=50).marginals).all()

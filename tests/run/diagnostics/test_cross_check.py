@@ -10,7 +10,7 @@ import herded as hd
 import herded.run.diagnostics.log_z_check
 from benchmarks.accuracy.calibration import is_right
 from benchmarks.support.random_models import divided, grid, ising, tiny
-from herded.run.diagnostics.chain_agreement import UNCOMPARED, InfoDiagnostic
+from herded.run.diagnostics.chain_agreement import NOT_CROSS_CHECKED, InfoDiagnostic
 from herded.run.diagnostics.cross_check import MIN_UPDATES_TO_CROSS_CHECK
 from herded.run.diagnostics.intervals import MIN_HALF_WIDTH, UnbiasedMarginals, half_widths
 from herded.run.diagnostics.log_z_check import check_log_z
@@ -58,7 +58,7 @@ def test_what_herds_cannot_tell():
     large = hd.ising_grid(np.zeros((300, 300)), 0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert UNCOMPARED in hd.infer(large, hd.MeanField(), sweeps=2).warnings
+        assert NOT_CROSS_CHECKED in hd.infer(large, hd.MeanField(), sweeps=2).warnings
 
 
 @pytest.mark.parametrize("method", ["bp", "mean-field"])
@@ -80,7 +80,7 @@ def test_what_is_known_of_log_z(method, monkeypatch):
         (note,) = hd.infer(weak, method).warnings
     bound = hd.infer(weak, "mean-field").log_z
     assert f"proves that it is {bound:.6g} or more" in note or "how far it is below" in note
-    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "QUICK", 0)
+    monkeypatch.setattr(herded.run.diagnostics.log_z_check, "MAX_BOUND_ENTRIES", 0)
     assert "no error bound is known; a ladder has an interval" in hd.infer(weak, "bp").warnings[-1]
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.moves.tempering.ladder_layouts import soften_hard_zeros
 from herded.run.recording import log_z_estimator
-from herded.run.recording.log_z_estimator import LogZ, warnings_of
-from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
+from herded.run.recording.log_z_estimator import LogZ, log_z_warnings
+from herded.run.recording.log_z_kernels import log_mean_exp, score_replicas, solve_bridge_log_ratio
 from herded.run.result import LogZEstimate, Result
 from herded.run.selection import log_z_escalation
 from herded.run.selection.escalation import CROSS_CHECK_SHARE, Stage
@@ -47,7 +47,7 @@ def test_bridges_are_where_both_means_are_equal(seed, apart):
     rng = np.random.default_rng(seed)
     u, v = rng.normal(size=64), rng.normal(size=64) + apart
     up, down = np.empty(4), np.empty(4)
-    found = bridge(u, v, 4, up, down)
+    found = solve_bridge_log_ratio(u, v, 4, up, down)
     assert found == pytest.approx(naive_bridge(u, v), abs=1e-6)
     assert up.mean() == pytest.approx(0.0, abs=1e-9)
     assert down.mean() == pytest.approx(0.0, abs=1e-9)
@@ -60,8 +60,8 @@ def test_what_a_batch_adds_is_how_the_estimate_changes():
     rng = np.random.default_rng(1)
     u, v = rng.normal(size=4000), rng.normal(size=4000) + 1
     up, down = np.empty(40), np.empty(40)
-    whole = bridge(u, v, 40, up, down)
-    less = bridge(u[:3900], v[:3900], 1, np.empty(1), np.empty(1))
+    whole = solve_bridge_log_ratio(u, v, 40, up, down)
+    less = solve_bridge_log_ratio(u[:3900], v[:3900], 1, np.empty(1), np.empty(1))
     assert less - whole == pytest.approx(-(up[-1] - down[-1]) / 39, rel=0.1)
 
 
@@ -163,10 +163,10 @@ def test_what_is_possible_is_worth_the_same_when_melted(model):
 def test_margins_of_several_ladders_see_how_far_they_are_apart():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(4, log_z_estimator.BATCHES))
-    alike = log_z_estimator._margin(noise - noise.mean(), log_z_estimator.LEVELS)
+    alike = log_z_estimator._half_width(noise - noise.mean(), log_z_estimator.BATCH_COUNTS)
     assert 2.5 / np.sqrt(noise.size) < alike < 6 / np.sqrt(noise.size)
     apart = noise + 3 * np.array([[-1], [1], [-1], [1]])
-    assert log_z_estimator._margin(apart, log_z_estimator.LEVELS) > 3 * 3 / np.sqrt(
+    assert log_z_estimator._half_width(apart, log_z_estimator.BATCH_COUNTS) > 3 * 3 / np.sqrt(
         len(apart)
     ) / np.sqrt(2)
 
@@ -209,30 +209,30 @@ LAST = 100 * (1 - CROSS_CHECK_SHARE)  # of 100 seconds, when the last run ends
 @pytest.mark.parametrize("compiling", [0.0, 50.0])
 def test_a_short_ladder_tells_how_long_the_burn_in_may_be(monkeypatch, compiling):
     ladders = Ladders(monkeypatch, compiling=compiling)
-    result = log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
+    result = log_z_escalation.escalate_log_z(RUNG, ladders, 100.0)
     (_, share, *short), (name, rest, burn_in, rungs) = ladders.calls
     assert short == [100, 16] and name == "tempered at length" and rungs == 16
     assert share + rest == pytest.approx(LAST)
-    assert burn_in == pytest.approx(1000 * rest / log_z_escalation.BURN_IN, rel=1e-3)
+    assert burn_in == pytest.approx(1000 * rest / log_z_escalation.BURN_IN_DIVISOR, rel=1e-3)
     assert [step.said for step in result.climb] == ["log Z is 1 +- 0.1"] * 2
 
 
 def test_rungs_that_are_far_apart_are_more(monkeypatch):
     ladders = Ladders(monkeypatch, apart=16.0)  # four standard deviations in each gap
-    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
+    log_z_escalation.escalate_log_z(RUNG, ladders, 100.0)
     assert ladders.calls[1][3] == 32
     ladders = Ladders(monkeypatch, apart=1e6)
-    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
-    assert ladders.calls[1][3] == log_z_escalation.MOST_RUNGS
+    log_z_escalation.escalate_log_z(RUNG, ladders, 100.0)
+    assert ladders.calls[1][3] == log_z_escalation.MAX_LOG_Z_RUNGS
 
 
 def test_a_slow_model_has_all_of_the_time_for_one_run(monkeypatch):
     ladders = Ladders(monkeypatch, speed=10.0)
-    log_z_escalation.climb_log_z(RUNG, ladders, 100.0)
+    log_z_escalation.escalate_log_z(RUNG, ladders, 100.0)
     assert [name for name, *_ in ladders.calls] == ["tempered", "tempered at length"]
     assert ladders.now == pytest.approx(LAST)
     ladders = Ladders(monkeypatch)
-    log_z_escalation.climb_log_z(RUNG._replace(sweeps=500), ladders, 100.0)
+    log_z_escalation.escalate_log_z(RUNG._replace(sweeps=500), ladders, 100.0)
     assert len(ladders.calls) == 1
 
 
@@ -249,7 +249,7 @@ def test_an_interrupt_leaves_the_log_z_that_is_there(monkeypatch, kept):
         facts = {**found.provenance, "interrupted": True}
         return replace(found, kept=later, provenance=facts)
 
-    result = log_z_escalation.climb_log_z(RUNG, run, 100.0)
+    result = log_z_escalation.escalate_log_z(RUNG, run, 100.0)
     assert len(ladders.calls) == 2 and result.provenance["interrupted"]
     assert result.log_z == kept.get("log_z", 1.0) and len(result.climb) == 1 + len(kept)
 
@@ -259,7 +259,7 @@ def test_a_run_that_is_too_short_says_so(monkeypatch):
         return hd.infer(next(random_models()), rung.method, sweeps=10)
 
     with pytest.raises(hd.MethodError, match="expected 64 sweeps or more for log Z"):
-        log_z_escalation.climb_log_z(RUNG._replace(sweeps=10), short)
+        log_z_escalation.escalate_log_z(RUNG._replace(sweeps=10), short)
 
 
 # -- what is recorded -----------------------------------------------------------------------------
@@ -312,13 +312,13 @@ def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
     ],
 )
 def test_doubts(found, said):
-    told = warnings_of(found, [50.0, 30.0])
+    told = log_z_warnings(found, [50.0, 30.0])
     assert len(told) == len(said)
     assert all(part in sentence for part, sentence in zip(said, told, strict=True))
 
 
 def test_few_round_trips_are_told():
-    told = warnings_of(LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
+    told = log_z_warnings(LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
     assert told[0].startswith("log Z rests on 3 round trips")
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.run.distributed import batch as many
 from herded.run.distributed import worker_pool
-from herded.run.distributed.worker_pool import WorkerPool, _checked
+from herded.run.distributed.worker_pool import WorkerPool, _run_if_same_version
 from herded.run.sampler_run import SamplerRun
 from tests.support.commands import small_grid
 from tests.support.timeouts import HANGS
@@ -60,7 +60,7 @@ def test_workers_that_never_live(tmp_path):
         hd.infer_many(
             [Deadly(models(1)[0], tmp_path, times=99)], hd.HerdedGibbs(), sweeps=5, executor=pool
         )
-    assert len(list(tmp_path.glob("died-*"))) == worker_pool.ATTEMPTS
+    assert len(list(tmp_path.glob("died-*"))) == worker_pool.MAX_ATTEMPTS
 
 
 def test_results_come_as_they_finish(monkeypatch):
@@ -160,7 +160,7 @@ def test_what_is_no_executor():
 
 def test_another_version_on_a_worker():
     with pytest.raises(hd.WorkerError, match=r"expected herded 0\.0\.0 on every worker, got"):
-        _checked("0.0.0", 1, print)
+        _run_if_same_version("0.0.0", 1, print)
 
 
 def test_workers_without_herded():

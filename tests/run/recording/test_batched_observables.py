@@ -8,7 +8,7 @@ from herded.layouts.packing.member_bits import member_ranges
 from herded.run.observables import batched as batched_observables
 from herded.run.observables import large_lattices
 from herded.run.observables import recorder as observable_recorder
-from herded.run.observables.batched import energies, lattice_terms
+from herded.run.observables.batched import batched_energy, lattice_energy_units
 from herded.run.observables.packed import packed_energy
 from herded.run.recording import recorder_base, recorders
 
@@ -60,7 +60,7 @@ def test_the_same_bits_whatever_the_size_of_blocks(name, method, monkeypatch):
     for members, numbers, words in ((64, 2**21, n), (8, 2**21, 1), (1, 3, 1), (128, 20, 1)):
         monkeypatch.setattr(observable_recorder, "MEMBER_STATES", members * n)
         monkeypatch.setattr(observable_recorder, "MEMBER_NUMBERS", numbers)
-        monkeypatch.setattr(observable_recorder, "AT_HAND", words)
+        monkeypatch.setattr(observable_recorder, "MAX_STATES_PER_PASS", words)
         blocks = hd.infer(model, method, **options).observables
         for choice in KEEP:
             a, b = whole[choice.name], blocks[choice.name]
@@ -150,11 +150,11 @@ LATTICES = {
 def test_energies_in_bands_are_those_of_all_terms(name, band, monkeypatch):
     monkeypatch.setattr(large_lattices, "BAND", band)
     model = LATTICES[name]
-    constant, unit, _ = lattice_terms(model)
+    constant, unit, _ = lattice_energy_units(model)
     units = large_lattices.lattice_units(model)
     assert (units.constant, units.unit) == (constant, unit)
     x = RNG.integers(0, model.log_unary.shape[-1], (9, model.n_variables)).astype(np.uint8)
-    expected = energies(x, model)
+    expected = batched_energy(x, model)
     assert (large_lattices.energies_in_bands(x, model) == expected).all()
 
 
@@ -173,5 +173,6 @@ def test_terms_of_large_lattices_count_the_same(name, monkeypatch):
         assert packed_energy(model) is None
         x = RNG.integers(0, 2, (2, model.n_variables)).astype(np.uint8)
         assert (
-            batched_observables.energies(x, model) == large_lattices.energies_in_bands(x, model)
+            batched_observables.batched_energy(x, model)
+            == large_lattices.energies_in_bands(x, model)
         ).all()

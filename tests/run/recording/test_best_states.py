@@ -77,7 +77,7 @@ def test_every_part_is_run_once(workers, updates):
     run = []
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(workers) as pool:
         patch.setattr(threads, "WORTH_A_THREAD", 20)
-        threads.run_parts(
+        threads.run_ranges(
             lambda first, last: run.append((first, last)),
             len(updates),
             lambda: np.array(updates, int),

@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 import herded.run.sampler_run
 from herded.errors import MemoryLimitError, MethodError, ModelError, NotKeptError
-from herded.run.observables.batched import energies, magnetisations
+from herded.run.observables.batched import batched_energy, batched_magnetisation
 from tests.conformance.twins import observables
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.support.fixtures import MODELS, SMALL
@@ -198,11 +198,11 @@ def test_ready_made_of_lattices(model):
     samples = samples.astype(np.uint8)
     graph = model.as_factor_graph()
     expected = [observables.energy(graph, x) for x in samples]
-    assert energies(samples, model).tolist() == expected
-    assert energies(samples, graph).tolist() == expected
+    assert batched_energy(samples, model).tolist() == expected
+    assert batched_energy(samples, graph).tolist() == expected
     assert hd.energy(samples, model).tolist() == expected
     order = [observables.magnetisation(x, k) for x in samples]
-    assert magnetisations(samples, model).tolist() == order
+    assert batched_magnetisation(samples, model).tolist() == order
     assert hd.magnetisation(samples, graph).tolist() == order
 
 
@@ -210,12 +210,12 @@ def test_ready_made_of_any_model():
     model = MODELS["mixed"]
     samples = RNG.integers(0, model.cardinalities, (70, 4)).astype(np.uint8)
     expected = [observables.energy(model, x) for x in samples]
-    assert energies(samples, model).tolist() == expected
+    assert batched_energy(samples, model).tolist() == expected
     np.testing.assert_allclose(hd.energy(samples, model), expected, rtol=1e-12)
     random = hd.ising_grid(RNG.normal(size=(9, 9)), RNG.normal(), periodic=True)
     samples = RNG.integers(0, 2, (70, 81)).astype(np.uint8)
     expected = hd.energy(samples, random)
-    np.testing.assert_allclose(energies(samples, random), expected, rtol=1e-13, atol=1e-11)
+    np.testing.assert_allclose(batched_energy(samples, random), expected, rtol=1e-13, atol=1e-11)
 
 
 def test_correlations_pair_by_pair():

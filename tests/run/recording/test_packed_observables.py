@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
-from herded.run.observables.batched import energies, magnetisations
+from herded.run.observables.batched import batched_energy, batched_magnetisation
 from herded.run.observables.packed import find_packed_observable
-from herded.run.observables.packed_kernels import ALONG, CHUNK, LANES, PAIRS, STATE, TILE, add_true
+from herded.run.observables.packed_kernels import (
+    CHUNK,
+    COUNT_LISTED_PAIRS,
+    COUNT_OFFSET_PAIRS,
+    COUNT_STATE,
+    LANES,
+    TILE,
+    add_counts_where_true,
+)
 from tests.conformance.twins import observables
 from tests.conformance.twins.member_bits import naive_states, naive_true, naive_words
 from tests.support.example_budget import examples
@@ -59,11 +67,11 @@ def test_ready_made_observables(name, members):
     np.testing.assert_array_equal(layout.members_of(block), states)
     samples, k = states.reshape(3 * members, -1), int(model.cardinalities[0])
     found = find_packed_observable(hd.energy, layout).values(words, members)
-    assert found.reshape(-1).tolist() == energies(samples, model).tolist()
+    assert found.reshape(-1).tolist() == batched_energy(samples, model).tolist()
     graph = model.as_factor_graph() if hasattr(model, "as_factor_graph") else model
     assert found[0, 0] == observables.energy(graph, samples[0])
     found = find_packed_observable(hd.magnetisation, layout).values(words, members)
-    assert found.reshape(-1).tolist() == magnetisations(samples, model).tolist()
+    assert found.reshape(-1).tolist() == batched_magnetisation(samples, model).tolist()
     assert found[0, 0] == observables.magnetisation(samples[0], k)
     lists = [] if name in ("graph", "spin glass") else [[1], [3, 2, 1]]
     for at in [*lists, [(0, 5), (7, 3)]]:
@@ -106,9 +114,19 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
     weights = rng.integers(-(2**50), 2**50, max(n, 7))
     holes = np.unique(rng.integers(0, min(7, n - step), 2))
     cases = [
-        (STATE, 1, n, lambda x: [value == 1 for value in x]),
-        (ALONG, step, n - step, lambda x: [a == b for a, b in zip(x, x[step:], strict=False)]),
-        (PAIRS, 0, 7, lambda x: [x[i] == x[j] for i, j in zip(first, second, strict=True)]),
+        (COUNT_STATE, 1, n, lambda x: [value == 1 for value in x]),
+        (
+            COUNT_OFFSET_PAIRS,
+            step,
+            n - step,
+            lambda x: [a == b for a, b in zip(x, x[step:], strict=False)],
+        ),
+        (
+            COUNT_LISTED_PAIRS,
+            0,
+            7,
+            lambda x: [x[i] == x[j] for i, j in zip(first, second, strict=True)],
+        ),
     ]
     members_of = [naive_states(some) for some in words]
     for kind, value, length, truth in cases:
@@ -116,7 +134,7 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
         kept = [int(i not in mine) for i in range(length)]
         for own in (NOTHING, weights[:length]):
             totals = np.zeros((1, 64 * len(words)), np.int64)
-            add_true(words[None], kind, value, first, second, mine, own, totals)
+            add_counts_where_true(words[None], kind, value, first, second, mine, own, totals)
             expected = own.tolist() if len(own) else kept
             parts = [naive_true(some, truth, expected) for some in members_of]
             assert totals[0].tolist() == np.concatenate(parts).tolist()
@@ -128,7 +146,7 @@ def test_counts_whose_carries_go_far(n):
     words = RNG.integers(0, 2**64, (2, 1, 1, n), np.uint64, endpoint=False)
     words[1] = 2**64 - 1
     totals = np.zeros((2, 64), np.int64)
-    add_true(words, STATE, 1, NOTHING, NOTHING, NOTHING, NOTHING, totals)
+    add_counts_where_true(words, COUNT_STATE, 1, NOTHING, NOTHING, NOTHING, NOTHING, totals)
     bits = words[0, 0, 0, None] >> np.arange(64, dtype=np.uint64)[:, None] & np.uint64(1)
     assert totals.tolist() == [bits.sum(axis=1).tolist(), [n] * 64]
 

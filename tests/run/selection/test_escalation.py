@@ -19,7 +19,7 @@ from herded.run.selection.escalation import (
     Stage,
     escalate,
     keep_better_state,
-    rungs_above,
+    later_stages,
 )
 from herded.run.selection.plan import Query, execute_plan, plan_run
 from herded.run.selection.recommendation import recommend
@@ -131,7 +131,7 @@ def test_tempered_blocks_where_blocks_disagree():
 
 def test_blocks_that_came_first_are_not_tried_again():
     first = Stage("blocks", hd.Gibbs(moves=hd.Blocks()), 10, 2, 4)
-    assert [rung.name for rung in rungs_above(TIED, first, 1000, by_clock=False)] == [
+    assert [rung.name for rung in later_stages(TIED, first, 1000, by_clock=False)] == [
         "tempered blocks"
     ]
 
@@ -244,7 +244,7 @@ def test_models_without_factors_have_no_rungs_above():
     class Own:
         pass
 
-    assert not list(rungs_above(Own(), FIRST, 1000, by_clock=False))
+    assert not list(later_stages(Own(), FIRST, 1000, by_clock=False))
 
 
 # -- seconds ---------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ def test_the_benchmark_of_rules(monkeypatch):
 
     def tried(spread, *warnings):
         run = Runs(herd=gives(*warnings, spread=spread))
-        return escalation.try_rung(run, FIRST, None)
+        return escalation.attempt_stage(run, FIRST, None)
 
     climbed = [
         calibration.Answer(tried(0.3, APART), 0.04, True),

@@ -16,12 +16,12 @@ from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
 from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.selection.method_choice import (
-    LinearFrom,
+    LinearCooling,
     choose_method,
-    exact_seconds,
-    largest_blanket,
+    estimate_exact_seconds,
     make_annealed_method,
     make_log_z_ladder,
+    max_contexts_of_a_variable,
 )
 from herded.run.selection.plan import Query, plan_run
 from tests.support.example_budget import examples
@@ -104,12 +104,12 @@ def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
 
 
 def test_the_largest_blanket():
-    assert largest_blanket(star(10)) == 1024
-    assert largest_blanket(star(3, states=5)) == pytest.approx(125)
-    assert largest_blanket(star(11).given({1: 0})) == 1024  # its state is known
-    assert largest_blanket(star(11).given({0: 0})) == 1
-    assert largest_blanket(star(2000)) == 2.0**1000  # more than a float could hold
-    assert largest_blanket(hd.FactorGraph([2, 3], [])) == 1
+    assert max_contexts_of_a_variable(star(10)) == 1024
+    assert max_contexts_of_a_variable(star(3, states=5)) == pytest.approx(125)
+    assert max_contexts_of_a_variable(star(11).given({1: 0})) == 1024  # its state is known
+    assert max_contexts_of_a_variable(star(11).given({0: 0})) == 1
+    assert max_contexts_of_a_variable(star(2000)) == 2.0**1000  # more than a float could hold
+    assert max_contexts_of_a_variable(hd.FactorGraph([2, 3], [])) == 1
 
 
 def test_what_recommend_says():
@@ -127,15 +127,15 @@ def test_what_recommend_says():
 def test_annealing_starts_hot_where_factors_are_strong():
     weak = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 0.1], [0.1, 0.0]])])
     strong = hd.FactorGraph([2, 2], [((0, 1), [[0.0, 8.0], [-np.inf, 0.0]]), ((0,), [0.0, 4.0])])
-    assert make_annealed_method(weak).schedule == LinearFrom(1.0)
-    assert make_annealed_method(strong).schedule == LinearFrom(6.0)
-    assert make_annealed_method(hd.FactorGraph([2], [])).schedule == LinearFrom(1.0)
-    temperatures = [LinearFrom(6.0)(sweep, 4) for sweep in range(4)]
-    assert temperatures == pytest.approx([6, 4, 2, 0]) and LinearFrom(6.0)(0, 1) == 0
+    assert make_annealed_method(weak).schedule == LinearCooling(1.0)
+    assert make_annealed_method(strong).schedule == LinearCooling(6.0)
+    assert make_annealed_method(hd.FactorGraph([2], [])).schedule == LinearCooling(1.0)
+    temperatures = [LinearCooling(6.0)(sweep, 4) for sweep in range(4)]
+    assert temperatures == pytest.approx([6, 4, 2, 0]) and LinearCooling(6.0)(0, 1) == 0
     assert isinstance(make_annealed_method(weak), hd.HerdedGibbs)
-    assert make_annealed_method(weak, herded=False) == hd.Gibbs(schedule=LinearFrom(1.0))
+    assert make_annealed_method(weak, herded=False) == hd.Gibbs(schedule=LinearCooling(1.0))
     wide = hd.FactorGraph([255, 2], [((0, 1), np.zeros((255, 2)))])
-    assert make_annealed_method(wide, seed=5) == hd.Gibbs(seed=5, schedule=LinearFrom(1.0))
+    assert make_annealed_method(wide, seed=5) == hd.Gibbs(seed=5, schedule=LinearCooling(1.0))
 
 
 def test_the_best_state_that_a_hot_start_finds():
@@ -160,8 +160,8 @@ def test_the_best_state_that_a_hot_start_finds():
 
 def test_the_time_of_elimination_grows_with_its_work():
     plan = plan_elimination(elimination_order(GRID))
-    assert 0 < exact_seconds(plan) < 0.1
-    assert 30 < exact_seconds(plan._replace(work=1e10)) < 300
+    assert 0 < estimate_exact_seconds(plan) < 0.1
+    assert 30 < estimate_exact_seconds(plan._replace(work=1e10)) < 300
 
 
 def test_neither_free_memory_nor_patience_wanders(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 import herded as hd
 from herded.errors import MethodError
 from herded.methods.schedule import is_annealed
-from herded.run.checkpoints.checkpoint_header import read_method
+from herded.run.checkpoints.checkpoint_header import method_from_json
 from tests.io.bayes_nets import shipped_nets
 from tests.support.commands import found
 
@@ -128,14 +128,14 @@ def test_a_run_that_has_begun_goes_on(tmp_path):
     [hd.Gibbs(herd=73, seed=2), hd.Gibbs(), hd.HerdedGibbs("pooled", slack=4.0, seed=9)],
 )
 def test_methods_are_read_from_checkpoints(method):
-    assert read_method(repr(method)) == method
+    assert method_from_json(repr(method)) == method
 
 
 @pytest.mark.parametrize(
     "text", ["", "Gibbs", "Gibbs(", "Exact()", "Gibbs(herd=-1)", "Gibbs(x=1)", "Gibbs(seed=f())"]
 )
 def test_what_is_no_method_in_a_checkpoint(text):
-    assert read_method(text) is None
+    assert method_from_json(text) is None
 
 
 def test_bayes_nets_are_answered():

@@ -5,11 +5,11 @@ import pytest
 
 import herded as hd
 from benchmarks.herds.herd_accuracy_goals import common_effect
-from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, longest_time, run_pilot
+from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, longest_autocorrelation_time, run_pilot
 from herded.run.selection.recommendation import (
     BYTES_PER_STATE,
-    LEAST_HERD,
-    MOST_HERD,
+    MAX_RECOMMENDED_HERD,
+    MIN_HERD,
     RECOMMENDED_HERDS,
     recommend_after_pilot,
 )
@@ -29,13 +29,13 @@ def test_times_of_known_chains(keep):
     x[0] = rng.integers(0, 2, (8, 3))
     for t in range(1, len(x)):
         x[t] = np.where(rng.random((8, 3)) < keep, x[t - 1], rng.integers(0, 2, (8, 3)))
-    assert longest_time(x) == pytest.approx((1 + keep) / (1 - keep), rel=0.25)
+    assert longest_autocorrelation_time(x) == pytest.approx((1 + keep) / (1 - keep), rel=0.25)
 
 
 def test_times_of_what_never_changes():
-    assert longest_time(np.ones((50, 8, 4), np.uint8)) == 1.0
+    assert longest_autocorrelation_time(np.ones((50, 8, 4), np.uint8)) == 1.0
     stuck = np.broadcast_to(np.arange(8)[:, None] % 2, (50, 8, 4))
-    assert longest_time(stuck) > 20
+    assert longest_autocorrelation_time(stuck) > 20
 
 
 def test_slow_models_take_longer():
@@ -64,7 +64,7 @@ def test_a_plan_keeps_to_its_budget(budget, time):
     assert 0.5 * budget < used <= budget and found.sweeps > 0
     assert found.method.seed == 3 and found.chains == RECOMMENDED_HERDS
     if found.method.herd > 1:
-        assert LEAST_HERD <= found.method.herd <= MOST_HERD
+        assert MIN_HERD <= found.method.herd <= MAX_RECOMMENDED_HERD
         assert found.burn_in >= 2 * time  # every member pays its own
         assert f"{RECOMMENDED_HERDS} herds of {found.method.herd} members" in found.reason
     else:

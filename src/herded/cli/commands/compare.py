@@ -17,11 +17,11 @@ from herded.cli.reference_errors import Errors, Reference
 from herded.cli.remedies import in_options
 from herded.cli.terminal_output import columns, format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
-from herded.methods.default_weights import SLACK, default_weights
+from herded.methods.default_weights import POOLED_SLACK, default_weights
 from herded.methods.exact.solver import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
-from herded.methods.registry import method_named, method_names
+from herded.methods.registry import make_method, method_names
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
 from herded.run.infer import infer
@@ -64,7 +64,9 @@ def compare(options: argparse.Namespace) -> int:
         methods = {name: _method(name, model, options) for name in names}
         reference, source = _reference(options, model)
         print_lines(
-            *format_facts([("model", model_input.describe(options, model)), ("reference", source)]),
+            *format_facts(
+                [("model", model_input.model_line(options, model)), ("reference", source)]
+            ),
             "",
         )
         curves, problems, cautions = {}, {}, []
@@ -104,12 +106,18 @@ def _names(text: str) -> list[str]:
 
 def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
     if name in WEIGHTS:
-        slack = options.slack if options.slack is not None else SLACK if name == "pooled" else 0.0
+        slack = (
+            options.slack
+            if options.slack is not None
+            else POOLED_SLACK
+            if name == "pooled"
+            else 0.0
+        )
         return HerdedGibbs(weights=name, slack=slack, seed=options.seed)
     if name == "herded":
         suited = default_weights(model, seed=options.seed, max_memory=options.max_memory)
         return suited if options.slack is None else replace(suited, slack=options.slack)
-    return method_named(name, seed=options.seed)
+    return make_method(name, seed=options.seed)
 
 
 def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, str]:

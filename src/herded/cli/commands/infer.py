@@ -16,7 +16,7 @@ import numpy as np
 from herded.cli import executor_options, model_input, output_files
 from herded.cli.reference_errors import Reference
 from herded.cli.report import InferReport, build_report
-from herded.cli.run_setup import Setup, set_up
+from herded.cli.run_setup import RunSetup, build_run_setup
 from herded.cli.terminal_output import count_text, format_facts, print_lines, printable
 from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning, MethodError
 from herded.models.protocol import Model
@@ -29,7 +29,7 @@ from herded.run.selection.plan import execute_plan
 from herded.system import atomic_files
 from herded.system.memory_limits import size_text
 
-EVERY = 0.5  # seconds between two looks at how good the answer is: they cost time too
+WATCH_SECONDS = 0.5  # seconds between two looks at how good the answer is: they cost time too
 
 
 def infer(options: argparse.Namespace) -> int:
@@ -43,11 +43,11 @@ def infer(options: argparse.Namespace) -> int:
     model = model_input.read_model_and_evidence(options)
     reference = Reference.read(options, model) if options.reference is not None else None
     with defer_interrupt():
-        setup = set_up(model, options)
+        setup = build_run_setup(model, options)
     if not options.json:
         print_lines(*format_facts(_heading(options, model, setup)))
     with _warnings_shown() as shown, _engine(setup, options) as executor:
-        result = run_setup(model, setup, options, watcher(model, reference), executor)
+        result = run_setup(model, setup, options, terminal_watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
     found = build_report(model, setup.after(result), options, result, reference, shown)
@@ -88,9 +88,11 @@ def _check_apart(options: argparse.Namespace) -> None:
                 )
 
 
-def _heading(options: argparse.Namespace, model: Model, setup: Setup) -> Iterator[tuple[str, str]]:
+def _heading(
+    options: argparse.Namespace, model: Model, setup: RunSetup
+) -> Iterator[tuple[str, str]]:
     """What is about to be done, and what it takes."""
-    yield "model", model_input.describe(options, model)
+    yield "model", model_input.model_line(options, model)
     yield "method", setup.described()
     if setup.unused:
         yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
@@ -128,16 +130,16 @@ def _warn(text: str) -> None:
     print(f"herded: warning: {printable(text, len(text))}", file=sys.stderr)
 
 
-def _engine(setup: Setup, options: argparse.Namespace) -> AbstractContextManager[Any]:
+def _engine(setup: RunSetup, options: argparse.Namespace) -> AbstractContextManager[Any]:
     """Workers for a sampler's chains."""
     if not setup.samples:
         return contextlib.nullcontext()
-    return executor_options.executor_of(options.engine, options.workers)
+    return executor_options.open_executor(options.engine, options.workers)
 
 
 def run_setup(
     model: Model,
-    setup: Setup,
+    setup: RunSetup,
     options: argparse.Namespace,
     callback: Callback | None = None,
     executor: Executor | None = None,
@@ -179,14 +181,14 @@ def _write(options: argparse.Namespace, model: Model, found: InferReport) -> Her
     return None
 
 
-def _so_far(options: argparse.Namespace, setup: Setup, result: Result, shown: list[str]) -> str:
+def _so_far(options: argparse.Namespace, setup: RunSetup, result: Result, shown: list[str]) -> str:
     """What an interrupted run has left."""
     length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
     out = f"; {options.out} holds the answer of these" if options.out else ""
     return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, shown)}"
 
 
-def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -> str:
+def _how_to_go_on(options: argparse.Namespace, setup: RunSetup, shown: list[str]) -> str:
     saves = options.checkpoint and (setup.samples or setup.choice.name == "exact")
     if not saves or any("checkpoint" in text for text in shown):
         return ""
@@ -196,7 +198,7 @@ def _how_to_go_on(options: argparse.Namespace, setup: Setup, shown: list[str]) -
 # -- what is shown beside the bar while a run goes on ----------------------------------------
 
 
-class Watcher:
+class ErrorWatcher:
     """The standard error of the moment, and the true one where a reference is known."""
 
     def __init__(self, model: Model, reference: Reference | None) -> None:
@@ -206,7 +208,7 @@ class Watcher:
 
     def __call__(self, snapshot: Snapshot) -> str:
         now = time.perf_counter()
-        if now - self.looked >= EVERY:
+        if now - self.looked >= WATCH_SECONDS:
             self.looked, self.note = now, self._look(snapshot)
         return self.note
 
@@ -227,6 +229,6 @@ class Watcher:
         return ", ".join(notes)
 
 
-def watcher(model: Model, reference: Reference | None) -> Watcher | None:
+def terminal_watcher(model: Model, reference: Reference | None) -> ErrorWatcher | None:
     """One where somebody looks: on a terminal."""
-    return Watcher(model, reference) if sys.stderr.isatty() else None
+    return ErrorWatcher(model, reference) if sys.stderr.isatty() else None

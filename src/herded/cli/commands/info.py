@@ -13,7 +13,7 @@ from herded.cli.terminal_output import (
     PASSED,
     after_info,
     columns,
-    finite,
+    finite_or_none,
     format_facts,
     print_lines,
 )
@@ -25,14 +25,18 @@ from herded.methods.exact.elimination_plan import EliminationPlan
 from herded.methods.exact.solver import Exact
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method
-from herded.methods.registry import method_named
+from herded.methods.registry import make_method
 from herded.models import summary
 from herded.models.constraints.start_states import check_support, start_state
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.run.interrupts import defer_interrupt
 from herded.run.memory.method_estimate import estimate_run_memory
-from herded.run.selection.method_choice import choose_method, exact_seconds, largest_blanket
+from herded.run.selection.method_choice import (
+    choose_method,
+    estimate_exact_seconds,
+    max_contexts_of_a_variable,
+)
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
@@ -41,7 +45,7 @@ SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MethodFeasibility:
     """Whether a method can run on a model, and what it takes or why not."""
 
     method: str
@@ -69,10 +73,10 @@ def info(options: argparse.Namespace) -> int:
                     "treewidth": None if plan is None else plan.treewidth,
                     "elimination_memory": None if plan is None else plan.memory,
                     "weights_memory": {
-                        name: finite(_weights_memory(model, name, options.max_memory))
+                        name: finite_or_none(_weights_memory(model, name, options.max_memory))
                         for name in WEIGHTS
                     },
-                    "methods": [{**vars(v), "memory": finite(v.memory)} for v in verdicts],
+                    "methods": [{**vars(v), "memory": finite_or_none(v.memory)} for v in verdicts],
                     "auto": name,
                     "reason": reason,
                 },
@@ -103,8 +107,8 @@ def _features(model: Model) -> dict[str, Any]:
     graph = to_factor_graph(model)
     parts = connected_components(compile_factors(graph), graph.evidence < 0)
     return {
-        **summary.features(graph),
-        "largest_blanket": largest_blanket(model),
+        **summary.model_features(graph),
+        "largest_blanket": max_contexts_of_a_variable(model),
         "components": int(parts.max(initial=-1)) + 1,
     }
 
@@ -132,8 +136,8 @@ def _plan(
 def _lines(
     options: argparse.Namespace, model: Model, found: dict[str, Any], plan: EliminationPlan | None
 ) -> Iterator[tuple[str, str]]:
-    yield "model", model_input.describe(options, model)
-    for name, text in summary.facts(found):
+    yield "model", model_input.model_line(options, model)
+    for name, text in summary.summary_rows(found):
         contexts = f"; a variable has at most {found['largest_blanket']:.4g} contexts"
         yield name, text + contexts * (name == "degree")
     yield "parts", f"{found['components']:,} that share no factor"
@@ -143,36 +147,45 @@ def _lines(
         yield (
             "treewidth",
             f"{plan.treewidth} in the order that was found; elimination takes "
-            f"{memory_limits.size_text(plan.memory)} and about {exact_seconds(plan):.2g} s",
+            f"{memory_limits.size_text(plan.memory)} and about {estimate_exact_seconds(plan):.2g} "
+            "s",
         )
 
 
-def _verdicts(model: Model, plan: EliminationPlan | None, limit: float) -> Iterator[Verdict]:
+def _verdicts(
+    model: Model, plan: EliminationPlan | None, limit: float
+) -> Iterator[MethodFeasibility]:
     try:
         check_support(model)
     except InfeasibleError as error:  # nobody can do anything
         for name in ("exact", *SAMPLERS, *(f"herded, {w}" for w in WEIGHTS), *SOLVERS):
-            yield Verdict(name, False, None, str(error))
+            yield MethodFeasibility(name, False, None, str(error))
         return
     yield _exact(plan, limit)
-    samplers = {name: method_named(name) for name in SAMPLERS}
+    samplers = {name: make_method(name) for name in SAMPLERS}
     samplers |= {f"herded, {weights}": HerdedGibbs(weights=weights) for weights in WEIGHTS}
     start = _why_no_start(model)
     for name, method in samplers.items():
-        yield Verdict(name, False, None, start) if start else _judged(name, model, method, limit)
+        yield (
+            MethodFeasibility(name, False, None, start)
+            if start
+            else _method_feasibility(name, model, method, limit)
+        )
     hard = "a heuristic where there are zeros" if model.has_hard_zeros else ""
     for name in SOLVERS:
         remark = hard if name == "mean-field" else ""
-        yield _judged(name, model, method_named(name), limit, remark)
+        yield _method_feasibility(name, model, make_method(name), limit, remark)
 
 
-def _exact(plan: EliminationPlan | None, limit: float) -> Verdict:
+def _exact(plan: EliminationPlan | None, limit: float) -> MethodFeasibility:
     if plan is None:
-        return Verdict(
+        return MethodFeasibility(
             "exact", False, None, f"more than {memory_limits.size_text(limit)}, however it is cut"
         )
     cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
-    return Verdict("exact", True, plan.memory, f"{cut}about {exact_seconds(plan):.2g} s")
+    return MethodFeasibility(
+        "exact", True, plan.memory, f"{cut}about {estimate_exact_seconds(plan):.2g} s"
+    )
 
 
 def _why_no_start(model: Model) -> str:
@@ -189,16 +202,18 @@ def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> floa
     return HerdedGibbs(weights).propose(model, max_memory=max_memory).memory
 
 
-def _judged(name: str, model: Model, method: Method, limit: float, remark: str = "") -> Verdict:
+def _method_feasibility(
+    name: str, model: Model, method: Method, limit: float, remark: str = ""
+) -> MethodFeasibility:
     try:
         need = estimate_run_memory(model, method, max_memory=limit)
     except HerdedError as error:
-        return Verdict(name, False, None, str(error))
+        return MethodFeasibility(name, False, None, str(error))
     if need > limit:
-        return Verdict(name, False, need, f"more than {memory_limits.size_text(limit)}")
-    return Verdict(name, True, need, remark)
+        return MethodFeasibility(name, False, need, f"more than {memory_limits.size_text(limit)}")
+    return MethodFeasibility(name, True, need, remark)
 
 
-def _row(verdict: Verdict) -> tuple[str, str, str, str]:
+def _row(verdict: MethodFeasibility) -> tuple[str, str, str, str]:
     size = memory_limits.size_text(verdict.memory) if verdict.memory is not None else ""
     return verdict.method, "yes" if verdict.can_run else "no", size, verdict.reason

@@ -14,7 +14,7 @@ import numpy as np
 from herded.cli import executor_options, model_input
 from herded.cli.commands.infer import run_setup
 from herded.cli.remedies import in_options
-from herded.cli.run_setup import set_up
+from herded.cli.run_setup import build_run_setup
 from herded.cli.terminal_output import format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
 from herded.io.uai_results import write_mar
@@ -24,7 +24,7 @@ from herded.run.progress import Progress
 from herded.system import memory_limits
 
 
-class Answer(NamedTuple):
+class WorkerReport(NamedTuple):
     """What a worker found of one model."""
 
     marginals: np.ndarray  # (N, K)
@@ -52,7 +52,7 @@ def many(options: argparse.Namespace) -> int:
     bar = Progress(None, len(targets), "many", "models")
     with (
         stop_all_runs_on_interrupt(),
-        executor_options.executor_of(
+        executor_options.open_executor(
             options.engine, options.workers if options.engine else workers
         ) as pool,
         WorkerPool(pool) as crew,
@@ -95,7 +95,7 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
 
 
 def _tell(
-    path: str, target: Path, found: Answer | HerdedError, options: argparse.Namespace
+    path: str, target: Path, found: WorkerReport | HerdedError, options: argparse.Namespace
 ) -> Iterator[str]:
     """Write an answer and say so, or say why there is none."""
     name = printable(path, 200)
@@ -109,19 +109,19 @@ def _tell(
         yield f"{name}: warning: {printable(sentence, len(sentence))}"
 
 
-def answer_file(path: str, options: argparse.Namespace) -> Answer | HerdedError:
+def answer_file(path: str, options: argparse.Namespace) -> WorkerReport | HerdedError:
     """On a worker: what `herded infer PATH` would find; an error of its model is an answer too."""
     asked = copy.copy(options)
     asked.model = path
     try:
         model = model_input.read_model_and_evidence(asked)
-        setup = set_up(model, asked)
+        setup = build_run_setup(model, asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)  # the result has them
             result = run_setup(model, setup, asked)
     except HerdedError as error:
         return error
-    return Answer(
+    return WorkerReport(
         result.marginals.reshape(model.n_variables, -1),
         np.asarray(model.cardinalities),
         setup.choice.name,

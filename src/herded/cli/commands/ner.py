@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from herded.cli.text_io import STANDARD, output, read_blocks, whole_characters
+from herded.cli.text_io import STANDARD, open_output, read_blocks, whole_characters
 from herded.errors import CorpusError, MethodError
 from herded.ner import rendering
 from herded.ner.crf.decoding import chosen_decoder
@@ -22,7 +22,7 @@ from herded.ner.text.labels import CLASSES
 from herded.run.interrupts import stop_all_runs_on_interrupt
 
 MIN_DOCUMENTS = 5  # documents for an interval
-MANY = 100  # sentences for one where documents are too few
+MIN_SENTENCES = 100  # sentences for one where documents are too few
 TRAINING = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")
 
 
@@ -46,9 +46,9 @@ def tag(options: argparse.Namespace) -> None:
     else:
         name = "stdin" if options.file == STANDARD else Path(options.file).name
         texts = read_blocks(options.file)
-    blocks = _begun(_tagged(recogniser, texts, _decoding(options)))
+    blocks = _start_first_block(_tagged(recogniser, texts, _decoding(options)))
     pieces = _rendered(blocks, recogniser.kinds, name, options)
-    with output(options.out) as write:
+    with open_output(options.out) as write:
         for piece in pieces:
             write(piece)
 
@@ -63,7 +63,7 @@ def _tagged(
         yield text, entities
 
 
-def _begun(blocks: Iterator[rendering.Block]) -> Iterator[rendering.Block]:
+def _start_first_block(blocks: Iterator[rendering.Block]) -> Iterator[rendering.Block]:
     """The same blocks, the first of them made now: what is wrong is said before a word is out."""
     return itertools.chain(list(itertools.islice(blocks, 1)), blocks)
 
@@ -110,7 +110,7 @@ def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval 
     if len(truth) >= MIN_DOCUMENTS:
         return "documents", bootstrap(truth, guess)
     apart = [[labels] for document in truth for labels in document]
-    if len(apart) < MANY:
+    if len(apart) < MIN_SENTENCES:
         return None, None
     return "sentences", bootstrap(apart, [[labels] for document in guess for labels in document])
 
@@ -191,7 +191,7 @@ def train(options: argparse.Namespace) -> None:
     if options.english is None:
         if not options.corpora:
             raise MethodError("expected documents to train on, or --english DIR, got neither")
-        facts = train_command.train(options.corpora, out=options.out, **given)
+        facts = train_command.train_and_save(options.corpora, out=options.out, **given)
     else:
         others = [*options.corpora, *(f"--{name}" for name in given)]
         if others:
@@ -199,11 +199,11 @@ def train(options: argparse.Namespace) -> None:
                 f"expected --english DIR and --out MODEL only, got also {', '.join(others)}"
             )
         facts = train_command.train_english(options.english, options.out)
-    print(_story(facts))
+    print(_training_summary(facts))
     print(f"wrote {options.out}, {facts['bytes'] / 1e6:.1f} MB")
 
 
-def _story(facts: dict[str, Any]) -> str:
+def _training_summary(facts: dict[str, Any]) -> str:
     """How the training went."""
     lines = [f"{facts['words']} words, labels {' '.join(facts['labels'])}"]
     for number, epoch in enumerate(facts["history"], 1):
@@ -216,10 +216,10 @@ def _story(facts: dict[str, Any]) -> str:
 
 def compare(options: argparse.Namespace) -> None:
     """Compare the decoders, as the paper does."""
-    from herded.cli.commands.paper import StatusLine, size_of
+    from herded.cli.commands.paper import StatusLine, experiment_size
     from herded.paper.ner import ner_section as experiment
 
-    size = size_of(options)
+    size = experiment_size(options)
     with StatusLine() as tell, stop_all_runs_on_interrupt():
         page = experiment.compare(options.corpus, options.out, size, tell, options.command_line)
     print(f"wrote {page}")

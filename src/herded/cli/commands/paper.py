@@ -25,7 +25,7 @@ def paper(options: argparse.Namespace) -> int:
     if options.only is not None and options.only not in PARTS:
         raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
     names = [options.only] if options.only else list(PARTS)
-    size = size_of(options)
+    size = experiment_size(options)
     prepare(Path(options.out))
     began = time.perf_counter()
     sections = []
@@ -44,7 +44,7 @@ def paper(options: argparse.Namespace) -> int:
     return 0
 
 
-def size_of(options: argparse.Namespace) -> str:
+def experiment_size(options: argparse.Namespace) -> str:
     """Of experiments, by --quick and --full."""
     return "quick" if options.quick else "full" if options.full else "default"
 

@@ -28,11 +28,11 @@ FIELD_ONE = float(2**FIELD_BITS)
 LIMIT = 23 << FIELD_BITS  # beyond it p is 0 or 2^31
 REST_BITS = FIELD_BITS - STEP_BITS
 LINK_BITS = 32  # of the neighbour; its coupling is above them
-STRONGEST = 127.0  # couplings have 32 bits
-FARTHEST = 2.0**20  # log-potentials, whose sums have 64
+MAX_INT32_COUPLING = 127.0  # couplings have 32 bits
+MAX_LOG_POTENTIAL = 2.0**20  # log-potentials, whose sums have 64
 
 
-class FieldArrays(NamedTuple):
+class BinaryPairsArrays(NamedTuple):
     """Links by variable; neighbours are free variables, what is clamped is in `alone`.
 
     A batch is variables that follow each other in the scan and of which no two are neighbours.
@@ -58,7 +58,7 @@ class Couplings(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Memory of `FieldArrays`, and of the fields while they are kept."""
+        """Memory of `BinaryPairsArrays`, and of the fields while they are kept."""
         return 8.0 * (MAX_NEAR_NEIGHBOURS + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
 
 
@@ -69,11 +69,11 @@ def find_couplings(graph: FactorGraph) -> tuple[Couplings | None, str]:
         return None, "its variables are not binary"
     if np.diff(graph.factor_start).max(initial=0) > 2:
         return None, "it has factors of more than two variables"
-    if not np.abs(graph.log_tables).max(initial=0.0) <= FARTHEST:
-        return None, f"it has log-potentials beyond {FARTHEST:.0f}"
+    if not np.abs(graph.log_tables).max(initial=0.0) <= MAX_LOG_POTENTIAL:
+        return None, f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}"
     couplings = round_couplings(graph)
-    if np.abs(couplings.coupling).max(initial=0) > STRONGEST * FIELD_ONE:
-        return None, f"it has couplings beyond {STRONGEST:.0f}"
+    if np.abs(couplings.coupling).max(initial=0) > MAX_INT32_COUPLING * FIELD_ONE:
+        return None, f"it has couplings beyond {MAX_INT32_COUPLING:.0f}"
     return couplings, ""
 
 
@@ -109,7 +109,7 @@ def _fixed(log_potential: np.ndarray) -> np.ndarray:
     return np.rint(log_potential * FIELD_ONE).astype(np.int64)
 
 
-def compile_field(c: Couplings, scan: ScanArrays) -> FieldArrays:
+def compile_binary_pairs(c: Couplings, scan: ScanArrays) -> BinaryPairsArrays:
     """Lay the couplings out: the first MAX_NEAR_NEIGHBOURS of each variable in rows, the others
     behind.
     """
@@ -128,7 +128,9 @@ def compile_field(c: Couplings, scan: ScanArrays) -> FieldArrays:
     far = np.zeros(n + len(place), np.int64)
     far[place] = links[~is_near]
     batches = find_batches(scan.order, scan.segment_start, start, c.second)
-    return make_read_only(FieldArrays(c.alone, near, far_start, far, sigmoid_table(), *batches))
+    return make_read_only(
+        BinaryPairsArrays(c.alone, near, far_start, far, sigmoid_table(), *batches)
+    )
 
 
 @jit

@@ -8,15 +8,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, find_couplings, sigmoid_table
-from herded.layouts.binary_pairs.dense_herd_sweeps import NEIGHBOURS_PER_PASS, dense_herd
-from herded.layouts.binary_pairs.herd_arrays import finest
+from herded.layouts.binary_pairs.dense_herd_sweeps import NEIGHBOURS_PER_PASS, dense_herd_sweeps
+from herded.layouts.binary_pairs.herd_arrays import finest_field_bits
 from herded.layouts.general.site_herd import SiteHerdLayout
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import memory_limits
 from herded.system.aligned_arrays import make_read_only, start_offsets
 
 MAX_32_BIT_FIELD = 2**31 - 1  # a field
-COARSE = 22  # bits behind the point of a field, at least if it is rounded
+MIN_DENSE_FIELD_BITS = 22  # bits behind the point of a field, at least if it is rounded
 
 
 class DenseHerdArrays(NamedTuple):
@@ -44,7 +44,7 @@ class DenseHerdLayout(SiteHerdLayout):
         couplings, reason = find_couplings(task.graph)
         if couplings is None:
             return reason
-        bits = finest(couplings, FIELD_BITS, MAX_32_BIT_FIELD, COARSE)
+        bits = finest_field_bits(couplings, FIELD_BITS, MAX_32_BIT_FIELD, MIN_DENSE_FIELD_BITS)
         if bits is None:
             return "its fields are too wide for 32 bits"
         need = 8.0 * len(couplings.first) + 20.0 * NEIGHBOURS_PER_PASS * len(task.free) + 2.0**17
@@ -57,7 +57,7 @@ class DenseHerdLayout(SiteHerdLayout):
         return tuple(self.arrays)
 
     def kernel(self) -> Callable[..., None]:
-        return partial(dense_herd, self.arrays)
+        return partial(dense_herd_sweeps, self.arrays)
 
 
 def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
@@ -73,7 +73,7 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
         np.array([np.diff(link_start).max(initial=0)]),
         np.array([2.0 ** (FIELD_BITS - bits)]),
     )
-    lists = number_lists(neighbour, link_start)
+    lists = number_neighbour_lists(neighbour, link_start)
     found = DenseHerdArrays(
         link_start, neighbour, coupling, alone, lists, most, scale, sigmoid_table()
     )
@@ -86,7 +86,7 @@ def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
     return (fixed + (1 << shift >> 1)) >> shift
 
 
-def number_lists(neighbour: np.ndarray, link_start: np.ndarray) -> np.ndarray:
+def number_neighbour_lists(neighbour: np.ndarray, link_start: np.ndarray) -> np.ndarray:
     """A number for each variable, the same for those with the same neighbours."""
     numbers: dict[bytes, int] = {}
     pairs = itertools.pairwise(link_start.tolist())

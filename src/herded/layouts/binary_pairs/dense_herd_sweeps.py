@@ -20,7 +20,7 @@ from herded.draws.systematic import (
     second_phase,
 )
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
-from herded.layouts.binary_pairs.herd_arrays import multiplier
+from herded.layouts.binary_pairs.herd_arrays import fixed_point_multiplier
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.general.site_herd_sweeps import count_ones, write_sample
 from herded.layouts.visit_order import RANDOM
@@ -35,7 +35,7 @@ _CHUNK, _WORDS = Z(CHUNK), Z(CHUNK // 8)
 
 
 @jit
-def dense_herd(a, scan, orders, run, betas, m, block, first, last):
+def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
     """Segments first..last-1 of the scan, over all sweeps of a block."""
     x, phases, tally, ones, width = m.x, m.phases, m.tally, m.ones, m.width
     link_start, neighbour, coupling, alone = a.link_start, a.neighbour, a.coupling, a.alone
@@ -55,7 +55,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
         gathered = -1
         for s in range(len(block)):
             clock = Z(run.sweep + s) * variables_of
-            factor, shift = multiplier(betas[s] * a.scale[0], 31)
+            factor, shift = fixed_point_multiplier(betas[s] * a.scale[0], 31)
             if scan.policy[0] == RANDOM:
                 shuffle_visits(order, variables, run.phase_key, clock + Z(variables[0]))
             for o in range(len(order)):
@@ -66,7 +66,7 @@ def dense_herd(a, scan, orders, run, betas, m, block, first, last):
                     gather_neighbour_masks(words, chunks, neighbour, e, count, near_words, most)
                 for c in range(chunks):
                     sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
-                look_up(field, p, n, factor, shift, sigmoid)
+                look_up_conditionals(field, p, n, factor, shift, sigmoid)
                 if len(phases):
                     phi, second = phases[i], NO_SECOND_PHASE
                 else:
@@ -115,21 +115,30 @@ def sum_fields(field, at, alone, near, start, coupling, e, count):
         c0, c1, c2, c3 = coupling[c], coupling[c + _1], coupling[c + _2], coupling[c + _3]
         c4, c5, c6, c7 = coupling[c + _4], coupling[c + _5], coupling[c + _6], coupling[c + _7]
         for k in range(_CHUNK):
-            f01 = I4(part(near[o + k], c0) + part(near[o + _CHUNK + k], c1))
-            f23 = I4(part(near[o + _2 * _CHUNK + k], c2) + part(near[o + _3 * _CHUNK + k], c3))
-            f45 = I4(part(near[o + _4 * _CHUNK + k], c4) + part(near[o + _5 * _CHUNK + k], c5))
-            f67 = I4(part(near[o + _6 * _CHUNK + k], c6) + part(near[o + _7 * _CHUNK + k], c7))
+            f01 = I4(masked_coupling(near[o + k], c0) + masked_coupling(near[o + _CHUNK + k], c1))
+            f23 = I4(
+                masked_coupling(near[o + _2 * _CHUNK + k], c2)
+                + masked_coupling(near[o + _3 * _CHUNK + k], c3)
+            )
+            f45 = I4(
+                masked_coupling(near[o + _4 * _CHUNK + k], c4)
+                + masked_coupling(near[o + _5 * _CHUNK + k], c5)
+            )
+            f67 = I4(
+                masked_coupling(near[o + _6 * _CHUNK + k], c6)
+                + masked_coupling(near[o + _7 * _CHUNK + k], c7)
+            )
             field[at + k] = I4(field[at + k] + I4(I4(f01 + f23) + I4(f45 + f67)))
 
 
 @jit
-def part(mask, coupling):
+def masked_coupling(mask, coupling):
     """What a neighbour adds to a field."""
     return I4(I4(mask) & coupling)
 
 
 @jit
-def look_up(field, p, n, factor, shift, sigmoid):
+def look_up_conditionals(field, p, n, factor, shift, sigmoid):
     """p of every member at scale 2^31, at an inverse temperature."""
     half = (np.int64(1) << shift) >> np.int64(1)
     for k in range(n):

@@ -14,40 +14,44 @@ from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import SystematicDraw, member_orders
 from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
-    COARSE,
-    COOLED,
-    FINEST,
+    ANNEALED_FIELD_BITS,
     LANES,
     LARGEST_ERROR,
     MAX_16_BIT_FIELD,
+    MAX_FIELD_BITS,
+    MIN_FIELD_BITS,
     WORD,
     compile_lanes,
     find_lanes,
-    finest,
+    finest_field_bits,
     law_error,
     pack_members,
     sigmoid_of_field,
 )
-from herded.layouts.binary_pairs.herd_sweeps import field_herd_sweeps
+from herded.layouts.binary_pairs.herd_sweeps import binary_pairs_herd_sweeps
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.member_bits import ALL_BITS, BitPlaces, unpack_states
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system import memory_limits
 from herded.system.numerics.counter_rng import random_bits_array
-from herded.system.threads import count_threads, run_jobs, shares
+from herded.system.threads import count_threads, run_jobs, split_work
 
-BY_COLOUR = ("sequential", "checkerboard", "colour")  # scans that say no more than "in some order"
-VISIT = 16  # couplings: a visit takes as long as to sum so many, beside those it sums
-IDLE = 3  # with so many times the work that is needed it is still faster than layout "dense"
+# scans that say no more than "in some order"
+COLOUR_SCANS = ("sequential", "checkerboard", "colour")
+# couplings: a visit takes as long as to sum so many, beside those it sums
+VISIT_COST_IN_COUPLINGS = 16
+# with so many times the work that is needed it is still faster than layout "dense"
+MAX_IDLE_WORK_RATIO = 3
 # variables that leave even a single block too empty, however they are coupled
-MAX_UNFILLED_VARIABLES = LANES // IDLE
-WAIT = 8  # times the work that is worth a thread elsewhere: all wait after every colour
+MAX_UNFILLED_VARIABLES = LANES // MAX_IDLE_WORK_RATIO
+# times the work that is worth a thread elsewhere: all wait after every colour
+BARRIER_COST_FACTOR = 8
 NO_PHASES = np.zeros(0, np.uint16)
 Range = tuple[int, int]  # [from, to)
 
 
-class FieldHerdState(NamedTuple):
+class BinaryPairsHerdArrays(NamedTuple):
     """What kernels change."""
 
     x: np.ndarray  # (n_stored * words,) uint64
@@ -57,8 +61,8 @@ class FieldHerdState(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FieldHerdLayout(HerdLayout):
-    """Whole-number couplings of 16 bits and a tabulated sigmoid, in `FieldHerdArrays`."""
+class BinaryPairsHerdLayout(HerdLayout):
+    """Whole-number couplings of 16 bits and a tabulated sigmoid, in `BinaryPairsHerdTables`."""
 
     bits: int  # behind the point of fields
     colours: np.ndarray  # (colours + 1,) which block is the first of each
@@ -71,22 +75,26 @@ class FieldHerdLayout(HerdLayout):
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Any scan that does not name an order, where blocks of one colour are well filled."""
-        if not (isinstance(task.scan, str) and task.scan in BY_COLOUR):
+        if not (isinstance(task.scan, str) and task.scan in COLOUR_SCANS):
             return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
         if not forced and 0 < task.free.sum() <= MAX_UNFILLED_VARIABLES:
             return "its colours have too few variables each"
         couplings, reason = find_couplings(task.graph)
         if couplings is None:
             return reason
-        bits = finest(couplings, FINEST, MAX_16_BIT_FIELD, COARSE)
+        bits = finest_field_bits(couplings, MAX_FIELD_BITS, MAX_16_BIT_FIELD, MIN_FIELD_BITS)
         if bits is None:
             return "its fields are too wide for 16 bits"
         error = law_error(couplings, bits)
         if error > 0 and error * max(1.0, task.beta) ** 2 > LARGEST_ERROR:
             return "its couplings would be rounded too coarsely to 16 bits"
         lanes = find_lanes(couplings, task.free)
-        work = len(couplings.first) + VISIT * int(task.free.sum())
-        if not forced and lanes.size + VISIT * LANES * len(lanes.rows) > IDLE * work:
+        work = len(couplings.first) + VISIT_COST_IN_COUPLINGS * int(task.free.sum())
+        if (
+            not forced
+            and lanes.size + VISIT_COST_IN_COUPLINGS * LANES * len(lanes.rows)
+            > MAX_IDLE_WORK_RATIO * work
+        ):
             return "its colours have too few variables each"
         draw = cast(SystematicDraw, task.draw)
         words = -(-draw.members // WORD)
@@ -138,8 +146,8 @@ class FieldHerdLayout(HerdLayout):
     @cached_property
     def work(self) -> np.ndarray:
         """(blocks,) what they take, in updates of a thread that need not wait for others."""
-        visits = LANES * self.members * (VISIT + np.diff(self.arrays.row_start))
-        work: np.ndarray = visits // (VISIT * WAIT)
+        visits = LANES * self.members * (VISIT_COST_IN_COUPLINGS + np.diff(self.arrays.row_start))
+        work: np.ndarray = visits // (VISIT_COST_IN_COUPLINGS * BARRIER_COST_FACTOR)
         return work
 
     def tables(self) -> tuple[np.ndarray, ...]:
@@ -198,13 +206,15 @@ class FieldHerdLayout(HerdLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        m = FieldHerdState(state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones)
-        heat = None if betas is None else betas * 2.0 ** (COOLED - self.bits)
-        table = sigmoid_of_field(self.bits if betas is None else COOLED)
+        m = BinaryPairsHerdArrays(
+            state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones
+        )
+        heat = None if betas is None else betas * 2.0 ** (ANNEALED_FIELD_BITS - self.bits)
+        table = sigmoid_of_field(self.bits if betas is None else ANNEALED_FIELD_BITS)
         tables = tuple(member_orders(n).reshape(-1) for n in (self.words, 4, 16))
         arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
         for jobs in self.jobs(len(block), pool):
-            run_jobs(lambda job: field_herd_sweeps(*arguments, *job), jobs, pool)
+            run_jobs(lambda job: binary_pairs_herd_sweeps(*arguments, *job), jobs, pool)
         state.sweep += len(block)
 
     def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:
@@ -230,7 +240,7 @@ class FieldHerdLayout(HerdLayout):
         """The blocks of each colour, as threads share them; small colours go together."""
         parts: list[list[Range]] = []
         for first, last in itertools.pairwise(self.colours.tolist()):
-            ranges = [(first + a, first + b) for a, b in shares(self.work[first:last], pool)]
+            ranges = [(first + a, first + b) for a, b in split_work(self.work[first:last], pool)]
             if len(ranges) == 1 and parts and len(parts[-1]) == 1:
                 parts[-1] = [(parts[-1][0][0], last)]
             else:

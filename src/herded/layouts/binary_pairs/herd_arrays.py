@@ -23,21 +23,23 @@ import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings
-from herded.layouts.visit_order import colour
+from herded.layouts.visit_order import greedy_colouring
 from herded.system.aligned_arrays import aligned, make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 
 LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
 WORD = 64  # members of a word
-FINEST, COARSE = 14, 10  # bits behind the point of a field: at most, and at least if it is rounded
-COOLED = 10  # bits behind the point of a field times an inverse temperature: certain at both ends
+# bits behind the point of a field: at most, and at least if it is rounded
+MAX_FIELD_BITS, MIN_FIELD_BITS = 14, 10
+# bits behind the point of a field times an inverse temperature: certain at both ends
+ANNEALED_FIELD_BITS = 10
 MAX_16_BIT_FIELD = 2**15 - 1  # a field
 LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
 DEPENDENCE = 1.05  # of roundings on each other: at most 1.01 in `tests/draws/test_precision.py`
-FEWEST = 32  # rows of such blocks: with fewer, tables take as many additions as they save
+MIN_SHARED_ROWS = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 
-class FieldHerdArrays(NamedTuple):
+class BinaryPairsHerdTables(NamedTuple):
     """Rows of neighbours by block, lane by lane; what is clamped is in `alone`."""
 
     row_start: np.ndarray  # (blocks + 1,) where the rows of each block start, an even number each
@@ -47,18 +49,19 @@ class FieldHerdArrays(NamedTuple):
     alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0, rounded down
     alone_rest: np.ndarray  # (blocks * LANES,) uint16
     place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
-    shared: np.ndarray  # (blocks,) whether all lanes have the same neighbours, FEWEST or more
+    # (blocks,) whether all lanes have the same neighbours, MIN_SHARED_ROWS or more
+    shared: np.ndarray
 
 
 class Adjacency(NamedTuple):
-    """A graph as `colour` reads it."""
+    """A graph as `greedy_colouring` reads it."""
 
     cardinalities: np.ndarray
     neighbour_start: np.ndarray
     neighbour: np.ndarray
 
 
-class Lanes(NamedTuple):
+class LanePlacement(NamedTuple):
     """Which variable goes where."""
 
     place: np.ndarray  # (N,)
@@ -72,11 +75,11 @@ class Lanes(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Memory of `FieldHerdArrays` and of the table of the sigmoid."""
+        """Memory of `BinaryPairsHerdTables` and of the table of the sigmoid."""
         return 8.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**18
 
 
-def finest(c: Couplings, bits: int, most: int, least: int) -> int | None:
+def finest_field_bits(c: Couplings, bits: int, most: int, least: int) -> int | None:
     """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
 
     Every coupling may be rounded up or down. None where fewer than `least` bits are left, unless
@@ -119,7 +122,7 @@ def split(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     return down, fixed - (down << shift)
 
 
-def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
+def find_lanes(c: Couplings, free: np.ndarray) -> LanePlacement:
     """Colour the graph, those with most neighbours first, and fill blocks colour by colour."""
     n = len(free)
     degree = np.bincount(c.first, minlength=n)
@@ -128,7 +131,7 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
     rank[order] = np.arange(n)
     edges = np.argsort(rank[c.first] * n + rank[c.second])  # faster than np.lexsort
     start = start_offsets(degree[order])
-    colours = colour(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
+    colours = greedy_colouring(Adjacency(np.full(n, 2), start, rank[c.second][edges]))[rank]
     visited = np.lexsort((degree, colours))
     visited = visited[free[visited]]
     sizes = np.bincount(colours[visited])
@@ -139,10 +142,10 @@ def find_lanes(c: Couplings, free: np.ndarray) -> Lanes:
     place[visited] = first_block[colours[visited]] * LANES + within
     rows = np.zeros(blocks, np.int64)
     np.maximum.at(rows, place[visited] // LANES, degree[visited])
-    return Lanes(place, (rows + 1) // 2 * 2, first_block)
+    return LanePlacement(place, (rows + 1) // 2 * 2, first_block)
 
 
-def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
+def compile_lanes(c: Couplings, lanes: LanePlacement, bits: int) -> BinaryPairsHerdTables:
     """Lay couplings out where their variables are."""
     place, row_start = lanes.place, start_offsets(lanes.rows)
     free = place < len(lanes.rows) * LANES
@@ -165,7 +168,7 @@ def compile_lanes(c: Couplings, lanes: Lanes, bits: int) -> FieldHerdArrays:
     )
     shared = find_shared(row_start, neighbour, (coupling != 0) | (coupling_rest != 0))
     return make_read_only(
-        FieldHerdArrays(
+        BinaryPairsHerdTables(
             row_start, neighbour, coupling, coupling_rest, alone, alone_rest, place, shared
         )
     )
@@ -182,7 +185,7 @@ def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarr
     alike = ((near == near[:, :1]) | idle).all(axis=1)
     rows = np.diff(row_start)
     ends = start_offsets(alike)[row_start]  # rows that are alike before each block
-    found: np.ndarray = (np.diff(ends) == rows) & (rows >= FEWEST)
+    found: np.ndarray = (np.diff(ends) == rows) & (rows >= MIN_SHARED_ROWS)
     return found
 
 
@@ -203,7 +206,7 @@ def _fill_sigmoid_of_field(table, scale):
 
 
 @jit
-def multiplier(value, bits):
+def fixed_point_multiplier(value, bits):
     """m and shift with m / 2^shift = value, where m has so many bits; fewer if the value is tiny.
 
     The largest m without a shift stands for all larger values, and for infinity.

@@ -55,17 +55,17 @@ def sum_below(p, at, below):
     ones at scale 2^11, which end at 16."""
     for j in range(L):
         o, q = at + j, at + L8 + j
-        a = four_below(p[o], p[o + L], p[o + L2], p[o + L3])
-        b = four_below(p[o + L4], p[o + L5], p[o + L6], p[o + L7])
-        c = four_below(p[q], p[q + L], p[q + L2], p[q + L3])
-        d = four_below(p[q + L4], p[q + L5], p[q + L6], p[q + L7])
+        a = sum_4_below_half(p[o], p[o + L], p[o + L2], p[o + L3])
+        b = sum_4_below_half(p[o + L4], p[o + L5], p[o + L6], p[o + L7])
+        c = sum_4_below_half(p[q], p[q + L], p[q + L2], p[q + L3])
+        d = sum_4_below_half(p[q + L4], p[q + L5], p[q + L6], p[q + L7])
         below[j] = U(below[j] + U(U(a + b) + U(c + d)))
         coarse = U(U(U(a >> _C) + U(b >> _C)) + U(U(c >> _C) + U(d >> _C)))
         below[L + j] = min(U(below[L + j] + coarse), MUCH)
 
 
 @jit
-def four_below(a, b, c, d):
+def sum_4_below_half(a, b, c, d):
     """The sum of those of four p that are below 1/2."""
     a, b = a if a < HALF else U(0), b if b < HALF else U(0)
     c, d = c if c < HALF else U(0), d if d < HALF else U(0)

@@ -40,9 +40,9 @@ from herded.layouts.binary_pairs.herd_rounding import (
 )
 from herded.layouts.binary_pairs.shared_neighbour_fields import (
     AT_ONCE,
-    exchange_fields,
-    fields_of_all,
+    exchange_member_fields,
     number_states,
+    shared_fields_of_word,
     take_fields,
 )
 from herded.layouts.general.site_herd_sweeps import count_ones
@@ -57,7 +57,7 @@ _0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), 
 
 
 @jit
-def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, when, part):
+def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, block, when, part):
     """Sweeps `when` [from, to) of a block of samples, over blocks of lanes `part` [from, to).
 
     `betas` is None, or what fields are multiplied by.
@@ -110,8 +110,10 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
                     last = min(left, Z(WORD))
-                    fields_of_all(all_fields, alone, coupling, rows, rest, states, tables, last)
-                    exchange_fields(all_fields, mix, mine, out)
+                    shared_fields_of_word(
+                        all_fields, alone, coupling, rows, rest, states, tables, last
+                    )
+                    exchange_member_fields(all_fields, mix, mine, out)
                 else:
                     gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
                 t, u = order_offsets(random_bits(visit, word), len(of_groups) // 4, 4)
@@ -127,7 +129,7 @@ def field_herd_sweeps(a, table, orders, run, betas, members, width, m, block, wh
                     else:
                         for o in range(_0, _16, _8):
                             k = i + o
-                            fields(
+                            sum_fields_of_8_members(
                                 f, o * L, halves, g * most, coupling, alone, rows,
                                 bits[k], bits[k + _1], bits[k + _2], bits[k + Z(3)],
                                 bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
@@ -173,16 +175,24 @@ def draw_exchanges(key, left, mix, at):
     for j in range(L):
         i = U4(U4(j) * U4(6))
         o = at + j
-        mix[o] = firsts(lane_bits(a, b, i), U4(1), U4(0x55555555)) & both1
-        mix[o + L] = firsts(lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333)) & both2
-        mix[o + L2] = firsts(lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F)) & both4
-        mix[o + L3] = firsts(lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF)) & both8
-        mix[o + L4] = firsts(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
+        mix[o] = random_bits_of_pairs(lane_bits(a, b, i), U4(1), U4(0x55555555)) & both1
+        mix[o + L] = (
+            random_bits_of_pairs(lane_bits(a, b, U4(i + U4(1))), U4(2), U4(0x33333333)) & both2
+        )
+        mix[o + L2] = (
+            random_bits_of_pairs(lane_bits(a, b, U4(i + U4(2))), U4(4), U4(0x0F0F0F0F)) & both4
+        )
+        mix[o + L3] = (
+            random_bits_of_pairs(lane_bits(a, b, U4(i + U4(3))), U4(8), U4(0x00FF00FF)) & both8
+        )
+        mix[o + L4] = (
+            random_bits_of_pairs(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
+        )
         mix[o + L5] = Z(lane_bits(a, b, U4(i + U4(5)))) & both32
 
 
 @jit
-def firsts(bits, distance, places):
+def random_bits_of_pairs(bits, distance, places):
     """32 random bits at the places of the first members of pairs that are `distance` apart."""
     low, high = U4(bits & places), U4(U4(bits >> distance) & places)
     return Z(low) | (Z(high) << _32)
@@ -223,7 +233,9 @@ def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most
 
 
 @jit
-def fields(f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, k6, k7):
+def sum_fields_of_8_members(
+    f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, k6, k7
+):
     """Fields of eight members, whose bits are k0 to k7, in all lanes: two rows at a time."""
     for j in range(L):
         h = alone[j]
@@ -241,18 +253,18 @@ def fields(f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, 
         for j in range(L):
             y, z = halves[above + j], halves[below + j]
             c, d = coupling[upper + j], coupling[lower + j]
-            f[at + j] = plus(f[at + j], y, z, c, d, k0)
-            f[at + L + j] = plus(f[at + L + j], y, z, c, d, k1)
-            f[at + L2 + j] = plus(f[at + L2 + j], y, z, c, d, k2)
-            f[at + L3 + j] = plus(f[at + L3 + j], y, z, c, d, k3)
-            f[at + L4 + j] = plus(f[at + L4 + j], y, z, c, d, k4)
-            f[at + L5 + j] = plus(f[at + L5 + j], y, z, c, d, k5)
-            f[at + L6 + j] = plus(f[at + L6 + j], y, z, c, d, k6)
-            f[at + L7 + j] = plus(f[at + L7 + j], y, z, c, d, k7)
+            f[at + j] = add_two_couplings(f[at + j], y, z, c, d, k0)
+            f[at + L + j] = add_two_couplings(f[at + L + j], y, z, c, d, k1)
+            f[at + L2 + j] = add_two_couplings(f[at + L2 + j], y, z, c, d, k2)
+            f[at + L3 + j] = add_two_couplings(f[at + L3 + j], y, z, c, d, k3)
+            f[at + L4 + j] = add_two_couplings(f[at + L4 + j], y, z, c, d, k4)
+            f[at + L5 + j] = add_two_couplings(f[at + L5 + j], y, z, c, d, k5)
+            f[at + L6 + j] = add_two_couplings(f[at + L6 + j], y, z, c, d, k6)
+            f[at + L7 + j] = add_two_couplings(f[at + L7 + j], y, z, c, d, k7)
 
 
 @jit
-def plus(f, y, z, c, d, bit):
+def add_two_couplings(f, y, z, c, d, bit):
     """A member's field and the couplings to those of two neighbours that are 1."""
     more = c if U(y & bit) != U(0) else I2(0)
     also = d if U(z & bit) != U(0) else I2(0)

@@ -29,9 +29,9 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 # variables and sweeps that are worth to sum all fields for
-MANY, MIN_SWEEPS_TO_STORE_FIELDS = 64, 8
+MIN_VARIABLES_TO_STORE_FIELDS, MIN_SWEEPS_TO_STORE_FIELDS = 64, 8
 BATCH = 8  # variables: with as many the branches that are left are few
-CACHED = 2**17  # fields that a core has at hand
+MAX_CACHED_FIELDS = 2**17  # fields that a core has at hand
 # neighbours beyond the near ones: to sum as many takes longer than any branch
 MANY_FAR_NEIGHBOURS = 16
 MAX_FLIP_DIVISOR = 5  # one flip in so many visits
@@ -39,16 +39,22 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 
 @jit
-def room_to_follow(policy, n, sweeps):
+def allocate_fields(policy, n, sweeps):
     """Where fields are kept, and the variables that flip; none where nothing is worth it."""
-    room = n if policy == SEQUENTIAL and n >= MANY and sweeps >= MIN_SWEEPS_TO_STORE_FIELDS else 0
+    room = (
+        n
+        if policy == SEQUENTIAL
+        and n >= MIN_VARIABLES_TO_STORE_FIELDS
+        and sweeps >= MIN_SWEEPS_TO_STORE_FIELDS
+        else 0
+    )
     return np.empty(room, np.int64), np.empty(room, np.uint32)
 
 
 @jit
-def is_easy(batches, visits, far, n):
+def is_always_faster(batches, visits, far, n):
     """Whether to follow is faster however many flip; `far` and `n` are of the whole model."""
-    in_batches = visits >= BATCH * (len(batches) - 1) and n <= CACHED
+    in_batches = visits >= BATCH * (len(batches) - 1) and n <= MAX_CACHED_FIELDS
     return in_batches or far >= (MANY_FAR_NEIGHBOURS + 1) * n
 
 

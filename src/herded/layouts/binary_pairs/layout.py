@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.layouts.binary_pairs.arrays import Couplings, compile_field, find_couplings
-from herded.layouts.general.pairwise_base import propose_linked
+from herded.layouts.binary_pairs.arrays import Couplings, compile_binary_pairs, find_couplings
+from herded.layouts.general.pairwise_base import propose_pairwise
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.general.site_sweeps import scalar_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FieldLayout(SiteLayout):
-    """Whole-number couplings and a tabulated sigmoid, in `FieldArrays`."""
+class BinaryPairsLayout(SiteLayout):
+    """Whole-number couplings and a tabulated sigmoid, in `BinaryPairsArrays`."""
 
     kind: ClassVar[str] = "field"
 
@@ -28,9 +28,9 @@ class FieldLayout(SiteLayout):
             return "slack needs weight vectors"
 
         def arrays(couplings: Couplings) -> tuple[Any, ...]:
-            return compile_field(couplings, task.order)
+            return compile_binary_pairs(couplings, task.order)
 
-        return propose_linked(cls, task, forced, find_couplings, arrays)
+        return propose_pairwise(cls, task, forced, find_couplings, arrays)
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays)

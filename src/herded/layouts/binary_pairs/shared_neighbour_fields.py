@@ -19,7 +19,7 @@ ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
 
 
 @jit
-def fields_of_all(fields, alone, coupling, rows, rest, states, tables, last):
+def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, last):
     """Fields (members, LANES) of the members of a word that come before `last`."""
     for k in range(last):
         for j in range(L):
@@ -98,7 +98,7 @@ def add_rows(fields, at, tables, r0, r1, r2, r3):
 
 
 @jit
-def exchange_fields(fields, mix, first, parts):
+def exchange_member_fields(fields, mix, first, parts):
     """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
     for n in range(Z(ROUNDS)):
         for j in range(L):

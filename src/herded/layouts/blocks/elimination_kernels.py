@@ -33,7 +33,7 @@ class EliminationWorkspace(NamedTuple):
     in_logs: np.ndarray  # (members * steps of a block)
 
 
-def room(a: BlockArrays, members: int, steps: int) -> EliminationWorkspace:
+def allocate_workspace(a: BlockArrays, members: int, steps: int) -> EliminationWorkspace:
     """Room for the elimination of any block, of so many steps at most, for so many members."""
     potentials, messages = int(a.table_start[-1]), int(a.message_size[0])
     return EliminationWorkspace(

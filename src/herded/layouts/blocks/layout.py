@@ -14,8 +14,8 @@ from herded.draws.protocol import Draw, SweepParameters
 from herded.draws.systematic import SystematicDraw, member_orders, start_phases
 from herded.layouts.base import Layout, SweepableLayout
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
-from herded.layouts.blocks.elimination_kernels import room
-from herded.layouts.blocks.sweeps import BINS, chain_blocks, herd_blocks
+from herded.layouts.blocks.elimination_kernels import allocate_workspace
+from herded.layouts.blocks.sweeps import BINS, sweep_blocks_of_chain, sweep_blocks_of_herd
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.site_herd import NO_PHASES
 from herded.layouts.herd_base import MemberLanesLayout
@@ -24,7 +24,7 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
 
-KIND = "blocks"
+BLOCKS_KIND = "blocks"
 NO_WEIGHTS = np.zeros(0, np.int32)
 PER_STEP, PER_INPUT, PER_ENTRY = 120.0, 48.0, 8.0  # bytes
 
@@ -33,7 +33,7 @@ class BlockLayoutBase(Layout):
     """What chains and herds in blocks have in common: `BlockArrays`."""
 
     arrays: BlockArrays
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = BLOCKS_KIND
     cools: ClassVar[bool] = True
 
     @cached_property
@@ -100,12 +100,12 @@ class BlockLayout(BlockLayoutBase, SweepableLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        chain_blocks(
+        sweep_blocks_of_chain(
             self.arrays,
             self.moves,
             step,
             np.ones(len(block)) if betas is None else betas,
-            room(self.arrays, 1, self.longest),
+            allocate_workspace(self.arrays, 1, self.longest),
             state.x,
             state.own.get("w", NO_WEIGHTS),
             self.weight_at,
@@ -133,12 +133,12 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        herd_blocks(
+        sweep_blocks_of_herd(
             self.arrays,
             self.moves,
             step,
             np.ones(len(block)) if betas is None else betas,
-            room(self.arrays, self.members, self.longest),
+            allocate_workspace(self.arrays, self.members, self.longest),
             member_orders(self.members),
             state.x,
             state.own.get("phases", NO_PHASES),
@@ -177,7 +177,7 @@ def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: f
         return BlockLayout(**facts)
 
     return Proposal(
-        kind=KIND,
+        kind=BLOCKS_KIND,
         memory=need,
         chain_memory=chain,
         grows=False,

@@ -18,7 +18,7 @@ from herded.draws.systematic import (
     order_offsets,
 )
 from herded.layouts.blocks.elimination_kernels import eliminate, fill_potentials
-from herded.layouts.general.site_herd_sweeps import cumulate, descend
+from herded.layouts.general.site_herd_sweeps import cumulate_and_split, descend_splits
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -27,7 +27,7 @@ _0 = np.uint64(0)
 
 
 @jit
-def chain_blocks(a, moves, run, betas, work, x, weights, weight_at, tally, width, block):
+def sweep_blocks_of_chain(a, moves, run, betas, work, x, weights, weight_at, tally, width, block):
     """One chain: draws at random where there are no weights, else herded in time."""
     n, blocks, current = np.uint64(len(x)), len(a.block_start) - 1, np.nan
     scope_start, scope, stride, table_at = a.scope_start, a.scope, a.scope_stride, a.table_at
@@ -91,7 +91,7 @@ def round_row(table, at, states, is_log, beta, one, logits, p):
 
 
 @jit
-def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, width, block):
+def sweep_blocks_of_herd(a, moves, run, betas, work, orders, x, phases, tally, ones, width, block):
     """A herd: every member sums the block out, then a variable is drawn by all of them at once."""
     n, rows, flat = orders.shape[1], orders.shape[0], orders.reshape(-1)
     variables, blocks, current = np.uint64(len(x) // n), len(a.block_start) - 1, np.nan
@@ -116,7 +116,7 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                     row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, n, k)
                     at, is_log = k * room + table_at[step] + row * states, k * steps + step - first
                     round_row(table, at, states, in_logs[is_log], current, VECTOR_ONE, logits, p)
-                    upper[k] = cumulate(p, 0, states, upto, k * (width + 1))
+                    upper[k] = cumulate_and_split(p, 0, states, upto, k * (width + 1))
                     if len(tally):
                         for c in range(states):
                             tally[i * width + c] += p[c]
@@ -141,7 +141,7 @@ def herd_blocks(a, moves, run, betas, work, orders, x, phases, tally, ones, widt
                 for j in range(n):
                     k = np.int64(flat[first_row + np.uint64(flat[second_row + np.uint64(j)])])
                     low, high = (root, states) if half[k] else (0, root)
-                    x[i * n + k] = descend(phi, upto, k * (width + 1), low, high)
+                    x[i * n + k] = descend_splits(phi, upto, k * (width + 1), low, high)
                 if len(phases):
                     for split in range(1, states):
                         phases[step * width + split] = phi[split]

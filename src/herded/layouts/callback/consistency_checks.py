@@ -12,7 +12,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.layouts.callback.kernel_calls import (
     invalid_conditional_error,
-    kept_by,
+    statistics_of,
     translate_callback_errors,
 )
 from herded.layouts.state import State
@@ -21,16 +21,17 @@ from herded.models.callbacks.function_calls import CallbackFunctions, MemberView
 from herded.models.naming import variable_text
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-EARLY, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
+EARLY_CHECK_SWEEPS, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
 VARIABLES = 8  # that are looked at each time
 AT_START = 64  # whose compiled conditionals are compared with plain ones
 TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
-ALIKE = 1e-9  # of logits, compiled and plain
-COMPILED = 1e-7  # seconds for an update by compiled functions: benchmarks --only callback-models
+LOGIT_TOLERANCE = 1e-9  # of logits, compiled and plain
+# seconds for an update by compiled functions: benchmarks --only callback-models
+COMPILED_UPDATE_SECONDS = 1e-7
 STREAM = 9  # purpose of random numbers
 
 
-def interval(updates: int) -> int:
+def sweeps_between_checks(updates: int) -> int:
     """Sweeps of so many updates between two looks: a power of two, and more where sweeps are short.
 
     What is kept is built anew then, so that this is a part of what a run is.
@@ -45,12 +46,12 @@ def ranges_between_checks(
     model: ConditionalModel, x: np.ndarray, state: State, sweeps: int
 ) -> Iterator[tuple[int, int]]:
     """Ranges of `sweeps` from the state's own on, each after a look if one is due."""
-    often, begun, first = interval(x.size), state.sweep, 0
+    often, begun, first = sweeps_between_checks(x.size), state.sweep, 0
     while first < sweeps:
         now = begun + first
-        if now in EARLY or now % often == 0:
+        if now in EARLY_CHECK_SWEEPS or now % often == 0:
             check_callbacks(model, x, state)
-        later = [mark for mark in EARLY if mark > now]
+        later = [mark for mark in EARLY_CHECK_SWEEPS if mark > now]
         mark = min([*later, (now // often + 1) * often])
         yield first, min(sweeps, mark - begun)
         first = mark - begun
@@ -67,13 +68,13 @@ def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> Non
             return
         key = stream_key(state.chain, state.sweep, STREAM)
         k = int(random_bits_array(key, 1)[0] % np.uint64(len(x)))
-        for i in _some(model, key, VARIABLES):
+        for i in _pick_variables(model, key, VARIABLES):
             check_locality(model, x[k : k + 1], i, int(key >> np.uint64(8)))
 
 
 def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> None:
     """Build what members keep anew, and raise if it was something else."""
-    for kept, fresh in zip(kept_by(state), model.calls.build(x), strict=True):
+    for kept, fresh in zip(statistics_of(state), model.calls.build(x), strict=True):
         gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
         most = TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
         if not (gap <= most).all():
@@ -87,11 +88,11 @@ def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> 
 
 def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
     """Raise if the conditional of variable i depends on its own state, or on no neighbour's."""
-    mine = Member(model, x, model.calls.best)
+    mine = ProbeMember(model, x, model.calls.best)
     first = mine.probabilities(i)
     if first is None:
         return  # whoever visits will see it
-    for value in _others(model, x, i, bits):
+    for value in _other_states(model, x, i, bits):
         mine.move(i, value)
         gap = _gap(first, mine.probabilities(i))
         if gap > TOLERANCE:
@@ -100,9 +101,9 @@ def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) ->
                 f"depend on its own state x[i], but it changes by {gap:.3g} when x[i] does: take "
                 "x[i] out of the function, or of what statistics and changed make of it"
             )
-    stranger = _stranger(model, i, bits)
+    stranger = _pick_non_neighbour(model, i, bits)
     if stranger is not None:
-        for value in _others(model, x, stranger, bits):
+        for value in _other_states(model, x, stranger, bits):
             mine.move(stranger, value)
         now = mine.probabilities(i)
         gap = 0.0 if now is None else _gap(first, now)  # None: the stranger cannot be that
@@ -119,11 +120,11 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
 
     Compiled code does not see an index that is out of range: plain Python does.
     """
-    plain = Member(model, x, model.calls.plain)
-    fast = Member(model, x, model.calls.best)
-    for i in _some(model, stream_key(STREAM), AT_START):
+    plain = ProbeMember(model, x, model.calls.plain)
+    fast = ProbeMember(model, x, model.calls.best)
+    for i in _pick_variables(model, stream_key(STREAM), AT_START):
         expected, found = plain.logits(i), fast.logits(i)
-        if not np.allclose(found, expected, ALIKE, ALIKE, equal_nan=True):
+        if not np.allclose(found, expected, LOGIT_TOLERANCE, LOGIT_TOLERANCE, equal_nan=True):
             raise ModelError(
                 f"expected the same from conditional compiled as in plain Python, got {found} "
                 f"instead of {expected} for variable {variable_text(model, i)}: correct the "
@@ -133,7 +134,11 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
 
 def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
     """What speaks against functions at states `x` (members, N), as sentences."""
-    return [sentence for sentence in (_slow(model, x[:1]), _of_no_joint(model, x[:1])) if sentence]
+    return [
+        sentence
+        for sentence in (_slow(model, x[:1]), _inconsistency_warning(model, x[:1]))
+        if sentence
+    ]
 
 
 def _slow(model: ConditionalModel, x: np.ndarray) -> str:
@@ -141,30 +146,33 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
     is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
     if model.calls.fast is not None or is_asked_for or not model.calls.why_plain:
         return ""
-    mine, some = Member(model, x, model.calls.plain), _some(model, stream_key(STREAM), AT_START)
+    mine, some = (
+        ProbeMember(model, x, model.calls.plain),
+        _pick_variables(model, stream_key(STREAM), AT_START),
+    )
     began = time.perf_counter()
     for i in some:
         mine.logits(i)
     took = (time.perf_counter() - began) / max(1, len(some))
     return (
         f"the model's functions run as plain Python, since {model.calls.why_plain}: conditional "
-        f"takes {1e6 * took:.2g} us, some {max(1.0, took / COMPILED):.0f} times as long as the "
-        "compiled ones of docs/own-conditionals.md; rewrite it for Numba, pass vectorised=True "
-        "for a herd, or compiled=False if you know"
+        f"takes {1e6 * took:.2g} us, some {max(1.0, took / COMPILED_UPDATE_SECONDS):.0f} times as "
+        "long as the compiled ones of docs/own-conditionals.md; rewrite it for Numba, pass "
+        "vectorised=True for a herd, or compiled=False if you know"
     )
 
 
-def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
+def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
     """A sentence about conditionals that no distribution has.
 
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
     """
-    some, bits = _some(model, stream_key(STREAM, 1), 2 * VARIABLES), 1
+    some, bits = _pick_variables(model, stream_key(STREAM, 1), 2 * VARIABLES), 1
     for i, j in zip(some, some[1:] + some[:1], strict=True):
-        mine, total, size = Member(model, x, model.calls.best), 0.0, 1.0
+        mine, total, size = ProbeMember(model, x, model.calls.best), 0.0, 1.0
         old = {v: int(x[0, v]) for v in (i, j)}
-        new = {v: next(iter(_others(model, x, v, bits)), old[v]) for v in (i, j)}
+        new = {v: next(iter(_other_states(model, x, v, bits)), old[v]) for v in (i, j)}
         for v, value in ((i, new[i]), (j, new[j]), (i, old[i]), (j, old[j])):
             logits = mine.logits(v)
             gain = float(logits[value]) - float(logits[mine.x[0, v]])
@@ -180,7 +188,7 @@ def _of_no_joint(model: ConditionalModel, x: np.ndarray) -> str:
     return ""
 
 
-class Member:
+class ProbeMember:
     """One member of a chain, copied, whose variables can be set."""
 
     def __init__(self, model: ConditionalModel, x: np.ndarray, calls: CallbackFunctions) -> None:
@@ -227,7 +235,7 @@ def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
     return 1.0 if now is None else float(np.abs(now - first).max())
 
 
-def _some(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
+def _pick_variables(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
     """Some free variables, all if they are few."""
     free = np.flatnonzero(model.evidence < 0)
     order = np.argsort(random_bits_array(np.uint64(key), len(free)), kind="stable")
@@ -235,13 +243,13 @@ def _some(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
     return found
 
 
-def _others(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> list[int]:
+def _other_states(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> list[int]:
     """Another state of variable i, or none if it has but one."""
     states, now = int(model.cardinalities[i]), int(x[0, i])
     return [(now + 1 + bits % (states - 1)) % states] if states > 1 else []
 
 
-def _stranger(model: ConditionalModel, i: int, bits: int) -> int | None:
+def _pick_non_neighbour(model: ConditionalModel, i: int, bits: int) -> int | None:
     """A free variable that is said to be no neighbour of i."""
     if model.neighbour_lists is None:
         return None

@@ -11,14 +11,14 @@ import numpy as np
 from herded.draws.protocol import Draw, SweepParameters
 from herded.draws.systematic import SystematicDraw, member_orders, start_phases
 from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
-from herded.layouts.callback.herd_sweeps import TogetherArrays, function_herd
+from herded.layouts.callback.herd_sweeps import SystematicDrawArrays, callback_herd_sweeps
 from herded.layouts.callback.kernel_calls import (
     KernelCaller,
     build_statistics,
     callback_visit_order,
     neighbour_arrays,
 )
-from herded.layouts.callback.layout import NOT_OWN
+from herded.layouts.callback.layout import NOT_A_CALLBACK_MODEL
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
@@ -30,7 +30,7 @@ NO_PHASES = np.zeros(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionHerdLayout(HerdLayout):
+class CallbackHerdLayout(HerdLayout):
     """The states of members one after another, as functions see them: x[member, variable]."""
 
     model: ConditionalModel
@@ -45,7 +45,7 @@ class FunctionHerdLayout(HerdLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         model = task.model
         if not isinstance(model, ConditionalModel):
-            return NOT_OWN
+            return NOT_A_CALLBACK_MODEL
         draw = cast(SystematicDraw, task.draw)
         order = callback_visit_order(model, task.scan, neighbour_arrays(model))
         width = int(model.cardinalities.max())
@@ -111,7 +111,7 @@ class FunctionHerdLayout(HerdLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        x, call = self._rows(state), KernelCaller(self.model, function_herd)
+        x, call = self._rows(state), KernelCaller(self.model, callback_herd_sweeps)
         for first, last in ranges_between_checks(self.model, x, state, len(block)):
             call(
                 x,
@@ -124,9 +124,9 @@ class FunctionHerdLayout(HerdLayout):
             )
             state.sweep += last - first
 
-    def _together(self, state: State) -> TogetherArrays:
+    def _together(self, state: State) -> SystematicDrawArrays:
         n, width = self.members, self.width
-        return TogetherArrays(
+        return SystematicDrawArrays(
             cardinalities=self.model.cardinalities,
             orders=member_orders(n),
             phases=state.own.get("phases", NO_PHASES),

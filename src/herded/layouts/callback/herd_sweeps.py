@@ -15,7 +15,7 @@ from herded.draws.systematic import (
 )
 from herded.layouts.callback.sweeps import is_wrong
 from herded.layouts.chain_arrays import shuffle_visits
-from herded.layouts.general.site_herd_sweeps import cumulate, descend
+from herded.layouts.general.site_herd_sweeps import cumulate_and_split, descend_splits
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
@@ -23,7 +23,7 @@ from herded.system.numerics.counter_rng import random_bits
 _0 = np.uint64(0)
 
 
-class TogetherArrays(NamedTuple):
+class SystematicDrawArrays(NamedTuple):
     """What a herd's draws read and write."""
 
     cardinalities: np.ndarray
@@ -37,7 +37,7 @@ class TogetherArrays(NamedTuple):
 
 
 @jit
-def function_herd(visit, follow, own, h, scan, run, betas, block):
+def callback_herd_sweeps(visit, follow, own, h, scan, run, betas, block):
     """A herd."""
     place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, cards = own.x, own.alarm, scan.order, h.cardinalities
@@ -55,7 +55,7 @@ def function_herd(visit, follow, own, h, scan, run, betas, block):
                 draw_vectors(h, run, logits, i, s, betas[s])
             else:
                 draw_scalars(h, run, logits, i, s, betas[s])
-            has_changed = take(h, x, old, block, i, s)
+            has_changed = write_states(h, x, old, block, i, s)
             if keeps and has_changed:
                 follow(i, place)
 
@@ -96,7 +96,7 @@ def draw_vectors(h, run, logits, i, s, beta):
         second = second_phase(run.key + np.uint64(root), clock)
     for k in range(n):
         fixed_vector(logits[k], beta, states, own, 0, VECTOR_ONE)
-        h.p[k] = cumulate(own, 0, states, upto, np.int64(k) * (widest + 1))
+        h.p[k] = cumulate_and_split(own, 0, states, upto, np.int64(k) * (widest + 1))
         if len(h.tally):
             for c in range(states):
                 h.tally[first + c] += own[c]
@@ -106,16 +106,16 @@ def draw_vectors(h, run, logits, i, s, beta):
         k = np.uint64(flat[a + np.uint64(flat[b + j])])
         at = np.int64(k) * (widest + 1)
         if new[k]:
-            new[k] = descend(phi, upto, at, root, states)
+            new[k] = descend_splits(phi, upto, at, root, states)
         else:
-            new[k] = descend(phi, upto, at, 0, root)
+            new[k] = descend_splits(phi, upto, at, 0, root)
     if len(phases):
         for k in range(1, states):
             phases[first + k] = phi[k]
 
 
 @jit
-def take(h, x, old, block, i, s):
+def write_states(h, x, old, block, i, s):
     """Write new states down and count them; whether some member has changed."""
     n_variables, ones, has_changed = len(h.cardinalities), h.ones, False
     width = len(ones) // n_variables

@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import HerdedError, MethodError, ModelError
-from herded.layouts.callback.sweeps import OwnArrays
+from herded.layouts.callback.sweeps import CallbackArrays
 from herded.layouts.factor_arrays import FactorArrays, count_rows
 from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, Scan, ScanArrays, compile_scan
@@ -18,7 +18,7 @@ from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.user_function_compiler import compile_for_arguments
 
 FEW_CONTEXTS = 2**20  # of all variables, where each has a weight of its own
-KEPT = "statistics"  # what a chain keeps, by the names of a checkpoint
+STATISTICS_PREFIX = "statistics"  # what a chain keeps, by the names of a checkpoint
 
 
 def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
@@ -86,16 +86,16 @@ def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -
     return weights
 
 
-def kept_by(state: State) -> tuple[np.ndarray, ...]:
+def statistics_of(state: State) -> tuple[np.ndarray, ...]:
     """What the members of a chain keep, as their functions know it."""
-    count = sum(name.startswith(KEPT) for name in state.own)
-    return tuple(state.own[f"{KEPT}{a}"] for a in range(count))
+    count = sum(name.startswith(STATISTICS_PREFIX) for name in state.own)
+    return tuple(state.own[f"{STATISTICS_PREFIX}{a}"] for a in range(count))
 
 
 def build_statistics(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
     """What members at `x` (members, N) keep, by name."""
     with translate_callback_errors("statistics"):
-        return {f"{KEPT}{a}": part for a, part in enumerate(model.calls.build(x))}
+        return {f"{STATISTICS_PREFIX}{a}": part for a, part in enumerate(model.calls.build(x))}
 
 
 class KernelCaller:
@@ -113,9 +113,9 @@ class KernelCaller:
     def __call__(self, x: np.ndarray, state: State, *others: Any) -> None:
         """Run it on a chain whose own `x` (members, N) and statistics are written in place."""
         model, calls = self.model, self.model.calls.best
-        members, alarm = MemberViews(model, x, kept_by(state)), np.zeros(3, np.int64)
+        members, alarm = MemberViews(model, x, statistics_of(state)), np.zeros(3, np.int64)
         follow = calls.follow
-        own = OwnArrays(
+        own = CallbackArrays(
             members.place(calls), follow is not None, x, members.out, members.old, alarm
         )
         # Where nothing is kept nobody follows, and any function does as an argument.

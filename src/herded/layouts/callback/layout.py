@@ -16,7 +16,7 @@ from herded.layouts.callback.kernel_calls import (
     neighbour_arrays,
     supported_weights,
 )
-from herded.layouts.callback.sweeps import function_sweeps
+from herded.layouts.callback.sweeps import callback_sweeps
 from herded.layouts.general.context_weights import compile_contexts, is_hashed, weight_bytes
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.hashed_weights import grow_tables
@@ -25,11 +25,11 @@ from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.system import memory_limits
 
-NOT_OWN = "it is not given by conditionals of its own"
+NOT_A_CALLBACK_MODEL = "it is not given by conditionals of its own"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionLayout(SiteLayout):
+class CallbackLayout(SiteLayout):
     """Nothing but the order of visits and the neighbours; also for falling temperatures."""
 
     model: ConditionalModel
@@ -42,7 +42,7 @@ class FunctionLayout(SiteLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         model, draw = task.model, task.draw
         if not isinstance(model, ConditionalModel):
-            return NOT_OWN
+            return NOT_A_CALLBACK_MODEL
         near, free = neighbour_arrays(model), model.evidence < 0
         weights = supported_weights(model, draw, near)
         scalar = bool((model.cardinalities[free] == 2).all()) and not draw.vector
@@ -104,7 +104,7 @@ class FunctionLayout(SiteLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        call = KernelCaller(self.model, function_sweeps)
+        call = KernelCaller(self.model, callback_sweeps)
         for first, last in ranges_between_checks(self.model, state.x[None], state, len(block)):
             part = step._replace(sweep=state.sweep)
             self._sweep(call, state, block[first:last], part, inverse[first:last])

@@ -19,7 +19,7 @@ from herded.draws.context_hashing import (
     hash_one,
     hash_others,
     hash_state,
-    is_to_grow,
+    needs_growth,
 )
 from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
 from herded.draws.herded import herd_scalar, herd_vector, slack_vector
@@ -40,7 +40,7 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 
-class OwnArrays(NamedTuple):
+class CallbackArrays(NamedTuple):
     """What the functions read and write, for all members."""
 
     place: Any  # what they are told: the address of all that they read
@@ -52,7 +52,7 @@ class OwnArrays(NamedTuple):
 
 
 @jit
-def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, block, done):
+def callback_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, block, done):
     """One chain. `p` is room for a conditional by the vector rule, None by the scalar one.
 
     Arrays are taken out of their tuples above the loops, and few are handed on within them: Numba
@@ -96,7 +96,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
                 if len(mode) == RANDOM_DRAW:
                     new = random_scalar(run.key, run.sweep + s, len(cards), i, chance)
                 else:
-                    new = settle_scalar(mode, run, chance, w, hashed, plane, i, s)
+                    new = herd_scalar_visit(mode, run, chance, w, hashed, plane, i, s)
             else:
                 if is_wrong(logits, cards[i], i, alarm):
                     return
@@ -107,7 +107,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
                 if len(mode) == RANDOM_DRAW:
                     new = random_vector(run.key, run.sweep + s, len(cards), i, p, cards[i])
                 else:
-                    new = settle_vector(
+                    new = herd_vector_visit(
                         mode, run, p, cards, mean, len(row), w, hashed, pool_start, plane, i, s
                     )
             block[s, i] = new
@@ -124,7 +124,7 @@ def function_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
 def begin_sweep(c, run, m, policy, variables, order, whole, s):
     """What comes before the visits of sweep s of a block; False if tables must grow first."""
     mode = len(c.mode)
-    if mode >= LAZY and is_to_grow(m.filled[0], m.slots[0], run.max_weights):
+    if mode >= LAZY and needs_growth(m.filled[0], m.slots[0], run.max_weights):
         return False
     if policy[0] == RANDOM:
         clock = np.uint64(run.sweep + s) * np.uint64(len(m.x))
@@ -169,7 +169,7 @@ def random_vector(key, sweep, n, i, p, states):
 
 
 @jit
-def settle_scalar(mode, run, p, w, hashed, plane, i, s):
+def herd_scalar_visit(mode, run, p, w, hashed, plane, i, s):
     """The state of binary variable i in sweep s of a block, herded by the scalar rule.
 
     `hashed` is what `find_weight` gives.
@@ -183,7 +183,7 @@ def settle_scalar(mode, run, p, w, hashed, plane, i, s):
 
 
 @jit
-def settle_vector(mode, run, p, cards, mean, widest, w, hashed, pool_start, plane, i, s):
+def herd_vector_visit(mode, run, p, cards, mean, widest, w, hashed, pool_start, plane, i, s):
     """The state of a variable of any cardinality, herded by the vector rule."""
     (key, at, met), states = hashed, cards[i]
     if len(mode) == POOLED:

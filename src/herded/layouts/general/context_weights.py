@@ -17,7 +17,7 @@ import numpy as np
 from herded.draws.weight_modes import BLANKET, FULL, LAZY, MAX_BINS, POOLED, RANDOM_DRAW, SHARED
 from herded.errors import MethodError
 from herded.layouts.general.table_arrays import TableArrays
-from herded.layouts.hashed_weights import first_slots
+from herded.layouts.hashed_weights import initial_slot_counts
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import mix64
 from herded.system.suggestions import did_you_mean
@@ -47,7 +47,7 @@ def weight_bytes(
 ) -> float:
     """An upper bound for the weights of one chain; hashed ones may grow from here."""
     if is_hashed(weights, kind):
-        slots = float(first_slots(segments).sum())
+        slots = float(initial_slot_counts(segments).sum())
         return slots * (8.0 + 4.0 * float(width.max())) + 24.0 * len(segments)
     if weights in TABULATED or weights == "lazy":
         return 4.0 * entries
@@ -76,7 +76,7 @@ def compile_contexts(
     if tables is not None and mode == BLANKET:
         size = len(tables.p)
     elif tables is not None and mode == SHARED:
-        shared, size = _share(tables)
+        shared, size = _merge_equal_rows(tables)
     elif mode == POOLED:
         # All variables' first bins lie side by side, then all second bins: few bins, little memory.
         pool_start, size = np.cumsum(width) - width, MAX_BINS * int(width.sum())
@@ -85,7 +85,7 @@ def compile_contexts(
     return ContextArrays((0,) * mode, shared, pool_start, width, size)
 
 
-def _share(t: TableArrays) -> tuple[np.ndarray, int]:
+def _merge_equal_rows(t: TableArrays) -> tuple[np.ndarray, int]:
     """Rows of one variable with equal conditionals get one weight."""
     shared = np.empty(t.row_start[-1], np.uint32)
     size = _share_rows(t.p, t.row_start, t.entry_start, t.width, shared)
@@ -114,7 +114,7 @@ def _share_rows(p, row_start, entry_start, width, shared):
         for row in range(rows):
             at = entry_start[i] + row * width[i]
             cell = _row_hash(p, at, width[i]) & (cells - 1)
-            while met[cell] >= 0 and not _same(
+            while met[cell] >= 0 and not _are_rows_equal(
                 p, at, entry_start[i] + met[cell] * width[i], width[i]
             ):
                 cell = (cell + 1) & (cells - 1)
@@ -136,7 +136,7 @@ def _row_hash(p, at, width):
 
 
 @jit
-def _same(p, at, other, width):
+def _are_rows_equal(p, at, other, width):
     same = True
     for k in range(width):
         same &= p[at + k] == p[other + k]

@@ -10,7 +10,7 @@ import numpy as np
 from herded.draws.protocol import SweepParameters
 from herded.errors import MethodError
 from herded.layouts.general.context_weights import TABULATED, is_hashed
-from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
 
@@ -31,7 +31,7 @@ class FactorLayout(SiteLayout):
                 f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
                 "which needs its conditionals tabulated"
             )
-        chain, hashed = weights_memory(task, cls.kind), is_hashed(weights, cls.kind)
+        chain, hashed = estimate_weight_bytes(task, cls.kind), is_hashed(weights, cls.kind)
         return Proposal(
             kind=cls.kind,
             memory=chain,

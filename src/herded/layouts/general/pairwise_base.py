@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
 
-LEAN = 2**26  # bytes of links and rows that never are too many
+ALWAYS_AFFORDABLE_BYTES = 2**26  # bytes of links and rows that never are too many
 
 
-def propose_linked(
+def propose_pairwise(
     layout: type[SiteLayout],
     task: LayoutRequest,
     forced: bool,
@@ -27,12 +27,12 @@ def propose_linked(
     links, reason = find_links(task.graph)
     if links is None:
         return reason
-    most = max(LEAN, 8 * task.graph.log_tables.nbytes)
+    most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
     if not forced and not (
         memory_limits.fits_in_memory(links.bytes, task.max_memory) and links.bytes <= most
     ):
         return "its links would be large"
-    chain = weights_memory(task, layout.kind)
+    chain = estimate_weight_bytes(task, layout.kind)
     need = chain + links.bytes
     return Proposal(
         kind=layout.kind,

@@ -16,12 +16,12 @@ from herded.layouts.chain_arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.context_weights import ContextArrays, compile_contexts, weight_bytes
 from herded.layouts.general.table_arrays import TableArrays
-from herded.layouts.hashed_weights import first_tables, grow_tables
+from herded.layouts.hashed_weights import empty_tables, grow_tables
 from herded.layouts.proposal import LayoutRequest
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system.aligned_arrays import arrays_in
-from herded.system.threads import run_parts
+from herded.system.threads import run_ranges
 
 NO_KEYS = np.zeros(0, np.uint64)
 NO_WEIGHTS = np.zeros(0, np.uint32)  # of draws at random
@@ -83,7 +83,7 @@ class SiteLayout(SweepableLayout):
         size, kind = self.contexts.size, np.uint32 if self.scalar else np.int32
         if self.hashed:  # these start when they are first met
             width = 1 if self.scalar else self.width
-            return first_tables(self.scan.segments, width, np.dtype(kind))
+            return empty_tables(self.scan.segments, width, np.dtype(kind))
         if self.scalar:
             phases = np.full(size, HALF_PHASE)
             if random:
@@ -153,14 +153,14 @@ class SiteLayout(SweepableLayout):
             if pool is None:
                 sweep(0, len(done))
             else:
-                run_parts(sweep, len(done), left, pool)
+                run_ranges(sweep, len(done), left, pool)
             if not self.hashed or not len(halted := np.flatnonzero(done < len(block))):
                 break
             state.own.update(grow_tables(state.own, halted))
         state.sweep += len(block)
 
 
-def weights_memory(task: LayoutRequest, kind: str) -> float:
+def estimate_weight_bytes(task: LayoutRequest, kind: str) -> float:
     """Bytes of one chain's weights on a layout of this kind."""
     draw = task.draw
     return weight_bytes(draw.weights, kind, task.entries, task.width, task.order.segments)

@@ -20,14 +20,15 @@ from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system import memory_limits
 from herded.system.aligned_arrays import arrays_in
-from herded.system.threads import run_parts
+from herded.system.threads import run_ranges
 
-FEW_ENTRIES = 256  # of the tables, per variable, where tables are a choice
-MORE_ENTRIES, AT_MOST = 4096, 2**20  # of more than two states, and then of all variables
+MAX_ENTRIES_PER_VARIABLE = 256  # of the tables, per variable, where tables are a choice
+# of more than two states, and then of all variables
+MAX_ENTRIES_PER_WIDE_VARIABLE, MAX_TABLE_ENTRIES = 4096, 2**20
 NO_PHASES = np.zeros(0, np.uint32)
 
 
-class HerdArrays(NamedTuple):
+class SiteHerdArrays(NamedTuple):
     """What kernels change, and the model's sizes."""
 
     x: np.ndarray  # (N * members,)
@@ -113,7 +114,7 @@ class SiteHerdLayout(MemberLanesLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        arrays = HerdArrays(
+        arrays = SiteHerdArrays(
             state.x,
             state.own.get("phases", NO_PHASES),
             state.tally,
@@ -126,7 +127,7 @@ class SiteHerdLayout(MemberLanesLayout):
             self.kernel(), self.scan, member_orders(self.members), step, inverse, arrays, block
         )
         work = self.scan.segments * (len(block) * self.members)
-        run_parts(sweep, self.scan.n_segments, lambda: work, pool)
+        run_ranges(sweep, self.scan.n_segments, lambda: work, pool)
         state.sweep += len(block)
 
 
@@ -138,8 +139,10 @@ class TableHerdLayout(SiteHerdLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
-        few = task.entries <= FEW_ENTRIES * len(task.free) or (
-            not task.scalar and task.entries <= min(MORE_ENTRIES * len(task.free), AT_MOST)
+        few = task.entries <= MAX_ENTRIES_PER_VARIABLE * len(task.free) or (
+            not task.scalar
+            and task.entries
+            <= min(MAX_ENTRIES_PER_WIDE_VARIABLE * len(task.free), MAX_TABLE_ENTRIES)
         )
         if not forced and not (
             few and memory_limits.fits_in_memory(task.entries * 8, task.max_memory)

@@ -56,7 +56,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                     for k in range(n):
                         p[k] = t.p[start + np.uint64(bits[k])]
                 if f is not None:
-                    sum_pair(f, i, x, n, row, zero, one)
+                    sum_binary_logits(f, i, x, n, row, zero, one)
                     for k in range(n):
                         p[k] = fixed_scalar(zero[k], one[k], betas[s])
                 if len(phases):
@@ -123,12 +123,12 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                     if len(tally):
                         add_rows(t.p, row, states, n, tally, to)
                 if f is not None:
-                    sum_all(f, i, x, n, states, row, logits)
+                    sum_logits(f, i, x, n, states, row, logits)
                     for k in range(n):
                         for c in range(states):
                             one[c] = logits[k * states + c]
                         fixed_vector(one, betas[s], states, own, 0, VECTOR_ONE)
-                        upper[k] = cumulate(own, 0, states, upto, k * (widest + 1))
+                        upper[k] = cumulate_and_split(own, 0, states, upto, k * (widest + 1))
                     phi[root], _, _ = draw_members(
                         upper, phi[root], second, flat, a, b, half, _0, n
                     )
@@ -136,9 +136,9 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                         k = np.uint64(flat[a + np.uint64(flat[b + j])])
                         at = np.int64(k) * (widest + 1)
                         if half[k]:
-                            x[i * n + k] = descend(phi, upto, at, root, states)
+                            x[i * n + k] = descend_splits(phi, upto, at, root, states)
                         else:
-                            x[i * n + k] = descend(phi, upto, at, 0, root)
+                            x[i * n + k] = descend_splits(phi, upto, at, 0, root)
                         if len(tally):
                             for c in range(states):
                                 tally[to + c] += upto[at + c + 1] - upto[at + c]
@@ -194,7 +194,7 @@ def find_slices(f, e, x, n, at):
 
 
 @jit
-def sum_pair(f, i, x, n, at, zero, one):
+def sum_binary_logits(f, i, x, n, at, zero, one):
     """Both logits of a binary variable for each member."""
     for k in range(n):
         zero[k] = one[k] = 0.0
@@ -207,7 +207,7 @@ def sum_pair(f, i, x, n, at, zero, one):
 
 
 @jit
-def sum_all(f, i, x, n, states, at, logits):
+def sum_logits(f, i, x, n, states, at, logits):
     """The logits of a variable for each member, state by state."""
     for c in range(np.int64(n) * states):
         logits[c] = 0.0
@@ -220,7 +220,7 @@ def sum_all(f, i, x, n, states, at, logits):
 
 
 @jit
-def cumulate(p, at, states, upto, to):
+def cumulate_and_split(p, at, states, upto, to):
     """upto[to + k] is the sum of the first k probabilities; gives the share of the upper half."""
     total = np.int64(0)
     upto[to] = 0
@@ -231,7 +231,7 @@ def cumulate(p, at, states, upto, to):
 
 
 @jit
-def descend(phi, upto, at, low, high):
+def descend_splits(phi, upto, at, low, high):
     """A state out of [low, high), by carries: is it in the upper half of what is left?"""
     while high - low > 1:
         middle = (low + high) >> 1
@@ -309,7 +309,7 @@ def fill_shares(p, row_start, entry_start, cardinalities, shares):
                 middle = (low[k] + high[k]) >> 1
         for row in range(row_start[i + 1] - row_start[i]):
             at = entry_start[i] + row * states
-            cumulate(p, at, states, upto, 0)
+            cumulate_and_split(p, at, states, upto, 0)
             shares[at] = 0
             for k in range(1, states):
                 shares[at + k] = scaled_ratio(upto[high[k]] - upto[k], upto[high[k]] - upto[low[k]])

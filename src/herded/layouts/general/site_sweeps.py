@@ -20,7 +20,7 @@ from herded.draws.context_hashing import (
     hash_one,
     hash_others,
     hash_state,
-    is_to_grow,
+    needs_growth,
     slot_share,
 )
 from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_scalar, fixed_vector
@@ -39,14 +39,14 @@ from herded.draws.random import draw_scalar, draw_vector
 from herded.draws.weight_modes import FULL, LAZY, MAX_BINS, POOLED, RANDOM_DRAW, SHARED
 from herded.layouts.binary_pairs.arrays import field_of, fixed_sigmoid
 from herded.layouts.binary_pairs.incremental_fields import (
-    MANY,
     MAX_FLIP_DIVISOR,
-    is_easy,
-    room_to_follow,
+    MIN_VARIABLES_TO_STORE_FIELDS,
+    allocate_fields,
+    is_always_faster,
     sum_fields,
     sweep_with_stored_fields,
 )
-from herded.layouts.chain_arrays import publish, shuffle_visits
+from herded.layouts.chain_arrays import publish_jacobi_sweep, shuffle_visits
 from herded.layouts.factor_arrays import log_conditional, log_conditional_pair
 from herded.layouts.general.table_arrays import row_of, row_of_bits
 from herded.layouts.visit_order import JACOBI, RANDOM
@@ -71,7 +71,7 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
         n_start, neighbour = f.neighbour_start, f.neighbour
     if q is not None:
         alone, near, far_start, far, sigmoid = q.alone, q.near, q.far_start, q.far, q.sigmoid
-        fields, flipped = room_to_follow(policy, len(x), len(block))
+        fields, flipped = allocate_fields(policy, len(x), len(block))
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
@@ -82,12 +82,12 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
             most = slot_share(run.max_weights, len(variables), len(scan.order))
         if q is not None:
             batches = q.batch_start[q.first_batch[g] : q.first_batch[g + 1] + 1]
-            easy = is_easy(batches, len(order), len(far), len(x))
-            follows = len(fields) > 0 and len(order) >= MANY
+            easy = is_always_faster(batches, len(order), len(far), len(x))
+            follows = len(fields) > 0 and len(order) >= MIN_VARIABLES_TO_STORE_FIELDS
             if follows:
                 sum_fields(q, order, x, fields)
         for s in range(done[g], len(block)):
-            if mode >= LAZY and is_to_grow(filled[g], len(table), most):
+            if mode >= LAZY and needs_growth(filled[g], len(table), most):
                 break
             clock, sample = np.uint64(run.sweep + s) * n, block[s]
             shift = bin_shift(bins_in_sweep(run.sweep + s))
@@ -141,7 +141,7 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
                 if len(tally):
                     tally[i] += p
             if policy == JACOBI:
-                publish(order, x, y)
+                publish_jacobi_sweep(order, x, y)
             done[g] = s + 1
 
 
@@ -170,7 +170,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
             table = keys[first_slot : first_slot + slots[g]]
             most = slot_share(run.max_weights, len(variables), len(scan.order))
         for s in range(done[g], len(block)):
-            if mode >= LAZY and is_to_grow(filled[g], len(table), most):
+            if mode >= LAZY and needs_growth(filled[g], len(table), most):
                 break
             clock = np.uint64(run.sweep + s) * n
             bins = bins_in_sweep(run.sweep + s)
@@ -220,5 +220,5 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
                     for k in range(states):
                         tally[i * widest + k] += p[own + k]
             if policy == JACOBI:
-                publish(order, x, y)
+                publish_jacobi_sweep(order, x, y)
             done[g] = s + 1

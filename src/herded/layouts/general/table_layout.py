@@ -10,7 +10,7 @@ import numpy as np
 from herded.draws.protocol import SweepParameters
 from herded.draws.weight_modes import BLANKET
 from herded.layouts.general.context_weights import TABULATED, is_hashed
-from herded.layouts.general.site_base import SiteLayout, weights_memory
+from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
 from herded.layouts.proposal import LayoutRequest, Proposal
@@ -35,7 +35,7 @@ class TableLayout(SiteLayout):
         weights = task.draw.weights
         if not (forced or weights in TABULATED or few):
             return "its tables would be large"
-        chain = weights_memory(task, cls.kind)
+        chain = estimate_weight_bytes(task, cls.kind)
         need = chain + task.entries * 4.0
         if weights == "shared":  # each row's weight, and a hash table of one variable's rows
             need += 4.0 * task.rows.sum() + 32.0 * task.rows.max(initial=0)

@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic_lanes import MEMBERS_PER_WORD, live_in_last, member_masks, words_of
+from herded.draws.systematic_lanes import (
+    MEMBERS_PER_WORD,
+    count_words,
+    member_masks,
+    members_in_last_word,
+)
 from herded.layouts.grid.arrays import (
     CONTEXTS_BY_COUNT,
     PLANES,
     compile_lattice,
-    n_entries,
+    count_table_entries,
     start_lattice,
 )
-from herded.layouts.grid.herd_sweeps import Frame, GridHerd, herd_sweeps
-from herded.layouts.grid.layout import PackedLayout, why_no_grid
+from herded.layouts.grid.herd_sweeps import GridHerdArrays, HerdGridShape, grid_herd_sweeps
+from herded.layouts.grid.layout import ColourPackedLayout, grid_refusal
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.packing.colour_packing import LANES, pack
+from herded.layouts.packing.colour_packing import LANES, pack_colours
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.packing.wavefront import wave_length, wave_schedule
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned
@@ -33,7 +38,7 @@ NO_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GridHerdLayout(HerdLayout, PackedLayout):
+class GridHerdLayout(HerdLayout, ColourPackedLayout):
     """Planes of conditionals in `LatticeArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
@@ -42,7 +47,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Herds on a lattice of two states."""
         model: Any = task.model
-        reason = why_no_grid(task)
+        reason = grid_refusal(task)
         if reason:
             return reason
         draw: Any = task.draw
@@ -52,9 +57,9 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         if model.n_variables < FEWEST_SITES and not forced:
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
-        tables = PLANES * float(n_entries(model.shape, by_count))
-        sites = n_entries(model.shape, True) / CONTEXTS_BY_COUNT
-        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        tables = PLANES * float(count_table_entries(model.shape, by_count))
+        sites = count_table_entries(model.shape, True) / CONTEXTS_BY_COUNT
+        chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed
         return Proposal(
             kind=cls.kind,
@@ -83,7 +88,7 @@ class GridHerdLayout(HerdLayout, PackedLayout):
     @cached_property
     def words(self) -> int:
         """Of the members of one site."""
-        return words_of(self.members)
+        return count_words(self.members)
 
     @property
     def sample_size(self) -> int:
@@ -99,13 +104,13 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         words = np.zeros((self.words, h * w), np.uint8)
         if states.strides[0] == 0:  # all members start alike
             words[:, states[0] == 1] = 0xFF
-            words[-1] &= 0xFF >> MEMBERS_PER_WORD - live_in_last(self.members)
+            words[-1] &= 0xFF >> MEMBERS_PER_WORD - members_in_last_word(self.members)
         else:
             for k in range(self.members):  # all at once would take twice their bytes again
                 words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
                     k % MEMBERS_PER_WORD
                 )
-        inside = pack(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
+        inside = pack_colours(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:
             x[:, 0], x[:, h + 1] = x[:, h], x[:, 1]
@@ -137,13 +142,15 @@ class GridHerdLayout(HerdLayout, PackedLayout):
         p = grid.p.reshape(2, self.parts, -1)
         tables = (p, None) if len(grid.contexts) == CONTEXTS_BY_COUNT else (None, p)
         phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
-        herd = GridHerd(state.x, phases, state.tally, state.ones)
-        spare = MEMBERS_PER_WORD - live_in_last(self.members)
-        frame = Frame(grid.rows, self.model.shape[0], grid.periodic, spare)
-        sweep = partial(herd_sweeps, *tables, member_masks(self.members), frame, step, herd, block)
+        herd = GridHerdArrays(state.x, phases, state.tally, state.ones)
+        spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
+        frame = HerdGridShape(grid.rows, self.model.shape[0], grid.periodic, spare)
+        sweep = partial(
+            grid_herd_sweeps, *tables, member_masks(self.members), frame, step, herd, block
+        )
         size = p.nbytes + sum(array.nbytes for array in herd)
         length = wave_length(size, self.parts)
         threads = count_threads(pool, len(block) * self.n_stored * self.members)
-        for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+        for jobs in wave_schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             run_jobs(sweep, jobs, pool if threads > 1 else None)
         state.sweep += len(block)

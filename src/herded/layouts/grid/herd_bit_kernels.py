@@ -18,19 +18,33 @@ can take up to four times as long, depending on where that happens to lie.
 from herded.draws.systematic_lanes import COLUMNS, LANES, U1, U8
 from herded.system.compilation.jit import jit
 
-N, C = U8(LANES), U8(COLUMNS)
-_2N, _3N, _4N, _2C, _3C = U8(2) * N, U8(3) * N, U8(4) * N, U8(2) * C, U8(3) * C
+LANES_U8, COLUMNS_U8 = U8(LANES), U8(COLUMNS)
+_2N, _3N, _4N, _2C, _3C = (
+    U8(2) * LANES_U8,
+    U8(3) * LANES_U8,
+    U8(4) * LANES_U8,
+    U8(2) * COLUMNS_U8,
+    U8(3) * COLUMNS_U8,
+)
 # Rows of a cell in `work`: both phases, what their sum was before the visit, new states, how many
 # members are 1, the random bytes that decide how conditionals are rounded to 7 bits (one) and to 15
 # (two), the neighbours (three bits of their number, or four of their own), the conditionals of 7
 # bits, and those of 15 in two bytes each. The distances are constants, from which the compiler
 # knows that nothing overlaps.
-LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = U8(0), N, _2N, _3N, _4N, U8(5) * N, U8(6) * N
-FINE_CHANCE = U8(10) * N
-P = U8(12) * N
-P15 = U8(28) * N
+LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = (
+    U8(0),
+    LANES_U8,
+    _2N,
+    _3N,
+    _4N,
+    U8(5) * LANES_U8,
+    U8(6) * LANES_U8,
+)
+FINE_CHANCE = U8(10) * LANES_U8
+P = U8(12) * LANES_U8
+P15 = U8(28) * LANES_U8
 ROWS = 60
-SIZE = U8(ROWS) * N
+SIZE = U8(ROWS) * LANES_U8
 ROUNDED = 2  # words are drawn by the same rounded conditionals
 _TOP, _HALF, _ONE, _NONE = U1(0x80), U1(0x40), U1(1), U1(0)
 
@@ -44,16 +58,16 @@ def round_to_15_bits(work, at, p, entries, contexts):
     """
     for q in range(contexts):
         first, to = entries + q * _4N, at + P15 + q * _2N
-        for m in range(N):
+        for m in range(LANES_U8):
             third, chance = p[first + _2N + m], work[at + FINE_CHANCE + m]
-            last = _ONE if p[first + _3N + m] > work[at + FINE_CHANCE + N + m] else _NONE
+            last = _ONE if p[first + _3N + m] > work[at + FINE_CHANCE + LANES_U8 + m] else _NONE
             above = _ONE if third > chance else _NONE
             work[to + m] = last if third == chance else above
-        for m in range(N):
+        for m in range(LANES_U8):
             up = work[to + m]
-            second = U1(p[first + N + m] + up)
+            second = U1(p[first + LANES_U8 + m] + up)
             work[to + m] = U1(p[first + m] + (up if second == _NONE else _NONE))
-            work[to + N + m] = second
+            work[to + LANES_U8 + m] = second
 
 
 @jit
@@ -65,10 +79,10 @@ def round_conditionals(work, at, contexts, turn):
     """
     step = U1(turn // ROUNDED * 64)
     for q in range(contexts):
-        first, to = at + P15 + q * _2N, at + P + q * N
-        for m in range(N):
+        first, to = at + P15 + q * _2N, at + P + q * LANES_U8
+        for m in range(LANES_U8):
             chance = U1(work[at + CHANCE + m] + step)
-            over = U1(work[first + N + m] + chance) < chance
+            over = U1(work[first + LANES_U8 + m] + chance) < chance
             work[to + m] = U1(work[first + m] + U1(1)) if over else work[first + m]
 
 
@@ -86,7 +100,7 @@ def add_and_carry(low, high, p, new, place):
 
 
 @jit
-def one_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
+def draw_member_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
     """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
     odd = U1(s0 & place) != _NONE
     few = q1 if odd else q0
@@ -97,17 +111,29 @@ def one_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
 
 
 @jit
-def four_by_count(work, at, places, order):
+def draw_4_members_by_count(work, at, places, order):
     """Draw four members where the number of neighbours that are 1 tells p."""
-    for m in range(N):
-        s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
+    for m in range(LANES_U8):
+        s0, s1, s2 = (
+            work[at + AROUND + m],
+            work[at + AROUND + LANES_U8 + m],
+            work[at + AROUND + _2N + m],
+        )
         e, o = at + P + m, order + m
-        q0, q1, q2, q3, q4 = work[e], work[e + N], work[e + _2N], work[e + _3N], work[e + _4N]
+        q0, q1, q2, q3, q4 = (
+            work[e],
+            work[e + LANES_U8],
+            work[e + _2N],
+            work[e + _3N],
+            work[e + _4N],
+        )
         a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
-        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
-        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4)
-        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4)
-        a, b, x = one_by_count(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4)
+        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
+        a, b, x = draw_member_by_count(
+            a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4
+        )
+        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4)
+        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4)
         work[at + LOW + m] = a
         work[at + HIGH + m] = b
         work[at + NEW + m] = x
@@ -122,22 +148,22 @@ def select_of_4(first, second, q0, q1, q2, q3):
 
 
 @jit
-def one_by_bits(work, at, places, order):
+def draw_member_by_bits(work, at, places, order):
     """Draw one member where every setting of the neighbours left, right, up, down has its own p.
 
     With two, AVX2 would have too few registers.
     """
-    for m in range(N):
+    for m in range(LANES_U8):
         place, e = places[order + m], at + P + m
         left = U1(work[at + AROUND + m] & place) != _NONE
-        right = U1(work[at + AROUND + N + m] & place) != _NONE
-        p0 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        right = U1(work[at + AROUND + LANES_U8 + m] & place) != _NONE
+        p0 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         e += _4N
-        p1 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p1 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         e += _4N
-        p2 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p2 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         e += _4N
-        p3 = select_of_4(left, right, work[e], work[e + N], work[e + _2N], work[e + _3N])
+        p3 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         up = U1(work[at + AROUND + _2N + m] & place) != _NONE
         down = U1(work[at + AROUND + _3N + m] & place) != _NONE
         p0 = select_of_4(up, down, p0, p1, p2, p3)
@@ -149,9 +175,9 @@ def one_by_bits(work, at, places, order):
 
 
 @jit
-def take_off(work, at, spare):
+def subtract_spare_places(work, at, spare):
     """Take off what spare places of a word added to a phase."""
-    for m in range(N):
+    for m in range(LANES_U8):
         q = work[at + P + m]
         added, above = U1(spare * q), U1(q & _HALF) != _NONE
         low, high = work[at + LOW + m], work[at + HIGH + m]
@@ -162,7 +188,7 @@ def take_off(work, at, spare):
 @jit
 def count_word(work, at):
     """Count the members that are 1."""
-    for m in range(N):
+    for m in range(LANES_U8):
         v = work[at + NEW + m]
         v = U1(v - U1(U1(v >> U1(1)) & U1(0x55)))
         v = U1(U1(v & U1(0x33)) + U1(U1(v >> U1(2)) & U1(0x33)))

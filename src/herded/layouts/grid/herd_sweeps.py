@@ -28,22 +28,22 @@ from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
     BEFORE,
     CHANCE,
+    COLUMNS_U8,
     FINE_CHANCE,
     HIGH,
+    LANES_U8,
     LOW,
     NEW,
     ONES,
     ROUNDED,
     ROWS,
     SIZE,
-    C,
-    N,
     count_word,
-    four_by_count,
-    one_by_bits,
+    draw_4_members_by_count,
+    draw_member_by_bits,
     round_conditionals,
     round_to_15_bits,
-    take_off,
+    subtract_spare_places,
 )
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
@@ -57,7 +57,7 @@ _STEP = U1(159)  # 0.62 of 256: kept roundings go round by it
 MOST_WORDS = 31  # whose ones a byte counts
 
 
-class GridHerd(NamedTuple):
+class GridHerdArrays(NamedTuple):
     """The arrays of a herd that kernels change; empty where not asked for."""
 
     x: np.ndarray  # (2, rows + 2, words, columns + 2), in a border of zeros or of the other side
@@ -66,7 +66,7 @@ class GridHerd(NamedTuple):
     ones: np.ndarray
 
 
-class Frame(NamedTuple):
+class HerdGridShape(NamedTuple):
     """The sizes of a lattice and its herd."""
 
     rows: int  # of a strip
@@ -76,7 +76,7 @@ class Frame(NamedTuple):
 
 
 @jit
-def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
+def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     The conditionals are `five` or `sixteen`, (2, strips, entries of a strip); the other is None.
@@ -126,19 +126,19 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                         bits = random_bits(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
                         if turn == 0:
-                            entries = U8(PLANES * (part * cells + cell)) * N * contexts
+                            entries = U8(PLANES * (part * cells + cell)) * LANES_U8 * contexts
                             round_to_15_bits(work, at, p, entries, contexts)
                         if turn % ROUNDED == 0:
                             round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
-                            four = order + rank * U8(4) * C
+                            four = order + rank * U8(4) * COLUMNS_U8
                             if five is not None:
-                                four_by_count(work, at, orders, four)
+                                draw_4_members_by_count(work, at, orders, four)
                             if sixteen is not None:
-                                for one in range(four, four + U8(4) * C, C):
-                                    one_by_bits(work, at, orders, one)
+                                for one in range(four, four + U8(4) * COLUMNS_U8, COLUMNS_U8):
+                                    draw_member_by_bits(work, at, orders, one)
                         if spare:
-                            take_off(work, at, spare)
+                            subtract_spare_places(work, at, spare)
                         count_word(work, at)
                     below = min(rows, height - first)
                     write_word(work, x, mine + word + _1, row, below, columns)
@@ -150,7 +150,9 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 if len(phases):
                     save_phases(work, lanes, phases, U8(2 * part * lanes))
                 if frame.periodic:
-                    wrap(x, U8(colour * tall) * row, row, first, rows, height, words)
+                    copy_periodic_border(
+                        x, U8(colour * tall) * row, row, first, rows, height, words
+                    )
                 if len(tally):
                     add_phases(work, tally, U8(part * sites), U8(sites))
 
@@ -159,9 +161,9 @@ def herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
 def draw_phases(work, lanes, bits):
     """Fresh phases and roundings."""
     a, b = key_words(bits)
-    for m in range(_0, U8(lanes), N):
-        at = m // N * SIZE
-        for j in range(N):
+    for m in range(_0, U8(lanes), LANES_U8):
+        at = m // LANES_U8 * SIZE
+        for j in range(LANES_U8):
             z = lane_bits(a, b, U4(m + j))
             low, high = U1(z >> U4(25)), U1(U1(z >> U4(18)) & _PHASE)
             work[at + LOW + j] = low
@@ -174,14 +176,14 @@ def draw_phases(work, lanes, bits):
 def draw_fine_chances(work, lanes, bits):
     """Two fresh random bytes for each lane; 32 random bits serve two lanes of a cell."""
     a, b = key_words(bits)
-    for m in range(_0, U8(lanes), N):
-        at = m // N * SIZE + FINE_CHANCE
+    for m in range(_0, U8(lanes), LANES_U8):
+        at = m // LANES_U8 * SIZE + FINE_CHANCE
         for j in range(_HALF_CELL):
             z = lane_bits(a, b, U4(m + j))
             work[at + j] = U1(z >> U4(24))
-            work[at + N + j] = U1(z >> U4(16))
+            work[at + LANES_U8 + j] = U1(z >> U4(16))
             work[at + _HALF_CELL + j] = U1(z >> U4(8))
-            work[at + _HALF_CELL + N + j] = U1(z)
+            work[at + _HALF_CELL + LANES_U8 + j] = U1(z)
 
 
 @jit
@@ -189,11 +191,11 @@ def load_phases(work, lanes, phases, start, bits, sweep):
     """Kept phases, and roundings that are random numbers of the sites but for turns of `_STEP`."""
     a, b = key_words(bits)
     turned = U1(U1(sweep) * _STEP)
-    for m in range(_0, U8(lanes), N):
-        at = m // N * SIZE
-        for j in range(N):
+    for m in range(_0, U8(lanes), LANES_U8):
+        at = m // LANES_U8 * SIZE
+        for j in range(LANES_U8):
             here = start + U8(2) * m + j
-            low, high = U1(phases[here] & _PHASE), U1(phases[here + N] & _PHASE)
+            low, high = U1(phases[here] & _PHASE), U1(phases[here + LANES_U8] & _PHASE)
             work[at + LOW + j] = low
             work[at + HIGH + j] = high
             work[at + BEFORE + j] = U1(low + high)
@@ -203,12 +205,12 @@ def load_phases(work, lanes, phases, start, bits, sweep):
 @jit
 def save_phases(work, lanes, phases, start):
     """Keep the phases of a strip."""
-    for m in range(_0, U8(lanes), N):
-        at = m // N * SIZE
-        for j in range(N):
+    for m in range(_0, U8(lanes), LANES_U8):
+        at = m // LANES_U8 * SIZE
+        for j in range(LANES_U8):
             here = start + U8(2) * m + j
             phases[here] = U1(work[at + LOW + j] & _PHASE)
-            phases[here + N] = U1(work[at + HIGH + j] & _PHASE)
+            phases[here + LANES_U8] = U1(work[at + HIGH + j] & _PHASE)
 
 
 @jit
@@ -225,8 +227,8 @@ def shuffle_words(turns, key):
 def run_of_lanes(r, m, columns):
     """Where in `work` the sites from (r, m) on lie, and how many of the row are in that cell."""
     site = U8(r * columns) + m
-    lane = site % N
-    return site // N * SIZE + lane, min(N - lane, U8(columns) - m)
+    lane = site % LANES_U8
+    return site // LANES_U8 * SIZE + lane, min(LANES_U8 - lane, U8(columns) - m)
 
 
 @jit
@@ -245,8 +247,8 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
                 a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
                 ab, cd, e, f = U1(a ^ b), U1(c ^ d), U1(a & b), U1(c & d)
                 work[at + j] = U1(ab ^ cd)
-                work[at + N + j] = U1(U1(e ^ f) ^ U1(ab & cd))
-                work[at + U8(2) * N + j] = U1(e & f)
+                work[at + LANES_U8 + j] = U1(U1(e ^ f) ^ U1(ab & cd))
+                work[at + U8(2) * LANES_U8 + j] = U1(e & f)
                 work[to + j] = U1(0)
             m += n
 
@@ -263,9 +265,9 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 work[at + j] = x[left + j]
-                work[at + N + j] = x[left + _1 + j]
-                work[at + U8(2) * N + j] = x[up + j]
-                work[at + U8(3) * N + j] = x[down + j]
+                work[at + LANES_U8 + j] = x[left + _1 + j]
+                work[at + U8(2) * LANES_U8 + j] = x[up + j]
+                work[at + U8(3) * LANES_U8 + j] = x[down + j]
                 work[to + j] = U1(0)
             m += n
 
@@ -284,7 +286,7 @@ def write_word(work, target, to, step, rows, columns):
 
 
 @jit
-def wrap(x, mine, row, first, rows, height, words):
+def copy_periodic_border(x, mine, row, first, rows, height, words):
     """Copy a strip's outermost states to the other side of a periodic lattice."""
     wide = row // U8(words)
     for r in range(first + 1, min(first + rows, height) + 1):
@@ -300,24 +302,24 @@ def wrap(x, mine, row, first, rows, height, words):
 @jit
 def add_ones(work, ones, tally, start, sites):
     """Count the members that are 1, and begin to count again."""
-    for m in range(_0, sites, N):
-        at, n = m // N * SIZE + ONES, min(N, sites - m)
+    for m in range(_0, sites, LANES_U8):
+        at, n = m // LANES_U8 * SIZE + ONES, min(LANES_U8, sites - m)
         if len(ones):
             for j in range(n):
                 ones[start + m + j] += np.int64(work[at + j])
         if len(tally):
             for j in range(n):
                 tally[start + m + j] += np.int64(work[at + j]) << 31
-        for j in range(N):
+        for j in range(LANES_U8):
             work[at + j] = U1(0)
 
 
 @jit
 def add_phases(work, tally, start, sites):
     """Add what the sum of the members' conditionals is beyond the ones, at scale 2^31."""
-    for m in range(_0, sites, N):
-        at = m // N * SIZE
-        for j in range(min(N, sites - m)):
+    for m in range(_0, sites, LANES_U8):
+        at = m // LANES_U8 * SIZE
+        for j in range(min(LANES_U8, sites - m)):
             low, high = U1(work[at + LOW + j] & _PHASE), U1(work[at + HIGH + j] & _PHASE)
             last, before = np.int64(low) + np.int64(high), np.int64(work[at + BEFORE + j])
             tally[start + m + j] += (last - before) << 24

@@ -13,10 +13,10 @@ from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.context_weights import TABULATED
-from herded.layouts.grid.arrays import compile_lattice, n_entries, start_lattice
-from herded.layouts.grid.sweeps import lattice_sweeps
-from herded.layouts.packing.colour_packing import pack, unpack
-from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.grid.arrays import compile_lattice, count_table_entries, start_lattice
+from herded.layouts.grid.sweeps import grid_sweeps
+from herded.layouts.packing.colour_packing import pack_colours, unpack_colours
+from herded.layouts.packing.wavefront import wave_length, wave_schedule
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
@@ -26,12 +26,12 @@ from herded.system.aligned_arrays import aligned
 from herded.system.threads import count_threads, run_jobs
 
 
-def counts(state: State) -> np.ndarray:
+def ones_buffer(state: State) -> np.ndarray:
     """Where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
     return state.ones.astype(np.uint8, copy=False)
 
 
-def why_no_grid(task: LayoutRequest) -> str:
+def grid_refusal(task: LayoutRequest) -> str:
     """Why the grid kernels cannot run this; empty if they can."""
     model = task.model
     if not isinstance(model, Lattice):
@@ -49,7 +49,7 @@ def why_no_grid(task: LayoutRequest) -> str:
     return ""
 
 
-class PackedLayout(SweepableLayout):
+class ColourPackedLayout(SweepableLayout):
     """A lattice packed by colour; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
@@ -75,11 +75,13 @@ class PackedLayout(SweepableLayout):
 
     def store(self, states: np.ndarray) -> np.ndarray:
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
-        packed = pack(pictures, self.halves[1]).astype(self.state_type)
+        packed = pack_colours(pictures, self.halves[1]).astype(self.state_type)
         return packed.reshape(*states.shape[:-1], self.n_stored)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
-        pictures = unpack(stored.reshape(*stored.shape[:-1], *self.halves), *self.model.shape)
+        pictures = unpack_colours(
+            stored.reshape(*stored.shape[:-1], *self.halves), *self.model.shape
+        )
         return pictures.reshape(*stored.shape[:-1], self.model.n_variables)
 
     def values(self, state: State) -> np.ndarray:
@@ -116,7 +118,7 @@ class PackedLayout(SweepableLayout):
         sweep = partial(kernel, *where, state.x, w, state.tally, block)
         threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
         length = wave_length(size, self.parts)
-        for jobs in schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+        for jobs in wave_schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
             if threads == 1:
                 sweep(jobs[0])
             else:
@@ -133,7 +135,7 @@ class PackedLayout(SweepableLayout):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GridLayout(PackedLayout):
+class GridLayout(ColourPackedLayout):
     """Planes of fixed-point conditionals, in `LatticeArrays`."""
 
     scalar: bool = True
@@ -144,7 +146,7 @@ class GridLayout(PackedLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Weights of Algorithm 1 or shared ones, or draws, on a lattice of two states."""
         model: Any = task.model
-        reason = why_no_grid(task)
+        reason = grid_refusal(task)
         if reason:
             return reason
         weights = task.draw.weights
@@ -156,8 +158,8 @@ class GridLayout(PackedLayout):
             return "its conditionals are not told apart by how many neighbours are 1"
         # Whether a pixel's conditionals are told apart by how many neighbours are 1.
         by_count = model.counts_suffice and weights != "blanket"
-        chain = 4.0 * n_entries(model.shape, by_count) if weights else 0.0
-        need = 4.0 * n_entries(model.shape, by_count) + chain
+        chain = 4.0 * count_table_entries(model.shape, by_count) if weights else 0.0
+        need = 4.0 * count_table_entries(model.shape, by_count) + chain
         return Proposal(
             kind=cls.kind,
             memory=need,
@@ -192,5 +194,7 @@ class GridLayout(PackedLayout):
         p = self.arrays.p.reshape(2, self.parts, -1)
         weights = state.own.get("w")
         w = None if weights is None else weights.reshape(p.shape)
-        sweeps = partial(lattice_sweeps, p, self.arrays.contexts, w is None or None, counts(state))
+        sweeps = partial(
+            grid_sweeps, p, self.arrays.contexts, w is None or None, ones_buffer(state)
+        )
         return sweeps, w, p.nbytes * (1 if w is None else 2)

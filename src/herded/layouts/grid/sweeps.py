@@ -19,7 +19,7 @@ _33 = np.uint64(33)
 
 
 @jit
-def lattice_sweeps(
+def grid_sweeps(
     p, contexts, drawn, ones, rows, height, periodic, sweep, key, x, w, tally, block, regions
 ):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
@@ -44,7 +44,7 @@ def lattice_sweeps(
                     continue
                 s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
-                look_around(
+                find_contexts(
                     x, len(contexts) == CONTEXTS_BY_COUNT, colour, strip * rows, rows, context
                 )
                 if w is not None:
@@ -56,9 +56,9 @@ def lattice_sweeps(
                 count_ones_in_strip(new, ones, at, sites)
                 write_sample(new, block, s, at, sites)
                 if periodic:
-                    wrap(x, colour, strip * rows, rows, height)
+                    copy_periodic_border(x, colour, strip * rows, rows, height)
                 if len(tally) > 0:
-                    add_up(p, colour, strip, contexts, context, seen, tally, at, sites)
+                    add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites)
 
 
 @jit
@@ -71,7 +71,7 @@ def zeros(n):
 
 
 @jit
-def look_around(x, by_count, colour, first, rows, context):
+def find_contexts(x, by_count, colour, first, rows, context):
     """Each site's context: how many neighbours are 1, or the bits left, right, up, down."""
     columns = x.shape[2] - 2
     other = x[1 - colour]
@@ -133,7 +133,7 @@ def conditional(planes, contexts, here, m):
 
 
 @jit
-def add_up(p, colour, strip, contexts, context, seen, tally, at, sites):
+def add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites):
     """Add each site's conditional, at scale 2^31.
 
     By way of `seen`: a loop that also widens to 64 bits has half the lanes.
@@ -178,7 +178,7 @@ def write_sample(new, block, s, at, sites):
 
 
 @jit
-def wrap(x, colour, first, rows, height):
+def copy_periodic_border(x, colour, first, rows, height):
     """Copy a strip's outermost states to the other side of a periodic lattice."""
     columns = x.shape[2] - 2
     mine = x[colour]

@@ -30,11 +30,11 @@ from herded.system.aligned_arrays import aligned, start_offsets
 from herded.system.compilation.jit import jit
 
 STRIP = 512  # least number of sites in a strip
-SEVEN, FIFTEEN = 7, 15  # contexts: of at most 3 dimensions, and of at most 7
-MOST_DIMENSIONS = 7
+CONTEXTS_UP_TO_3D, CONTEXTS_UP_TO_7D = 7, 15  # contexts: of at most 3 dimensions, and of at most 7
+MAX_DIMENSIONS = 7
 
 
-class CubeShape(NamedTuple):
+class RowPackingShape(NamedTuple):
     """How a lattice lies in rows."""
 
     layer: int  # rows of a layer of the first axis, and of zeros before all others
@@ -64,7 +64,7 @@ class CubeShape(NamedTuple):
         return -(-self.places // LANES)
 
 
-class CubeArrays(NamedTuple):
+class GridNDArrays(NamedTuple):
     p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 4 contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number, as in `LatticeArrays`
     runs: np.ndarray  # (runs, 2 d) first row of all strips, rows, rows of a state beside the first
@@ -73,23 +73,26 @@ class CubeArrays(NamedTuple):
     ring: bool  # whether the last axis is periodic
 
 
-def cube_shape(shape: tuple[int, ...]) -> CubeShape:
+def row_packing_shape(shape: tuple[int, ...]) -> RowPackingShape:
     """Rows and strips of a lattice."""
     wide, layers = (shape[-1] + 1) // 2 + 2, shape[0] if len(shape) > 1 else 1
     layer = math.prod(shape[1:-1])
     together = min(layers, -(-STRIP // (layer * (wide - 2))))
-    return CubeShape(layer, together * layer, -(-layers // together), layers * layer, wide)
+    return RowPackingShape(layer, together * layer, -(-layers // together), layers * layer, wide)
 
 
 def n_contexts(shape: tuple[int, ...]) -> int:
     """Planes of p: room for every number of neighbours."""
-    return SEVEN if len(shape) <= 3 else FIFTEEN
+    return CONTEXTS_UP_TO_3D if len(shape) <= 3 else CONTEXTS_UP_TO_7D
 
 
-def compile_cube(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> CubeArrays:
+def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> GridNDArrays:
     """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
-    frame, contexts = cube_shape(model.shape), n_contexts(model.shape)
-    beside, parity = near_rows(model.shape, model.joined, frame), row_parity(model.shape, frame)
+    frame, contexts = row_packing_shape(model.shape), n_contexts(model.shape)
+    beside, parity = (
+        neighbour_rows(model.shape, model.joined, frame),
+        row_parity(model.shape, frame),
+    )
     planes = contexts * (PLANES if kind is np.uint8 else 1)
     p = aligned((2, frame.strips, frame.cells, planes, LANES), kind)
     couplings, width = model.all_couplings, model.shape[-1]
@@ -109,10 +112,12 @@ def compile_cube(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> Cube
     runs, run_start = find_runs(beside, frame)
     for array in (p, runs, run_start, side):
         array.flags.writeable = False
-    return CubeArrays(p, (0,) * contexts, runs, run_start, side, model.joined[0])
+    return GridNDArrays(p, (0,) * contexts, runs, run_start, side, model.joined[0])
 
 
-def near_rows(shape: tuple[int, ...], joined: tuple[bool, ...], frame: CubeShape) -> np.ndarray:
+def neighbour_rows(
+    shape: tuple[int, ...], joined: tuple[bool, ...], frame: RowPackingShape
+) -> np.ndarray:
     """(total, 2 (d - 1)) rows of a state before and behind each row, along all axes but the last.
 
     Beyond an open border, and of rows without sites, they are some of the zeros, one behind the
@@ -132,14 +137,14 @@ def near_rows(shape: tuple[int, ...], joined: tuple[bool, ...], frame: CubeShape
     return near
 
 
-def row_parity(shape: tuple[int, ...], frame: CubeShape) -> np.ndarray:
+def row_parity(shape: tuple[int, ...], frame: RowPackingShape) -> np.ndarray:
     """(rows of all strips,) parities of the sum of a row's coordinates; 0 where no site is."""
     parity = np.zeros(frame.total, np.int64)
     parity[: frame.height] = np.indices(shape[:-1]).sum(axis=0).ravel() & 1
     return parity
 
 
-def find_runs(near: np.ndarray, frame: CubeShape) -> tuple[np.ndarray, np.ndarray]:
+def find_runs(near: np.ndarray, frame: RowPackingShape) -> tuple[np.ndarray, np.ndarray]:
     """Runs, each within a strip, and which are the first of each strip."""
     new = np.ones(frame.total, bool)
     new[1:] = (np.diff(near, axis=0) != 1).any(axis=1)
@@ -176,7 +181,7 @@ def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide
 
 def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """(..., N) sites as (..., 2, rows of all strips, wide) half-lattices; the border is 0."""
-    frame = cube_shape(shape)
+    frame = row_packing_shape(shape)
     lines = states.reshape(*states.shape[:-1], frame.height, shape[-1])
     packed = np.zeros((*states.shape[:-1], 2, frame.total, frame.wide), states.dtype)
     for colour, first, rows in _halves(row_parity(shape, frame)[: frame.height]):
@@ -187,7 +192,7 @@ def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def unpack_rows(packed: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The (..., N) sites that `pack_rows` packed."""
-    frame = cube_shape(shape)
+    frame = row_packing_shape(shape)
     lines = np.empty((*packed.shape[:-3], frame.height, shape[-1]), packed.dtype)
     for colour, first, rows in _halves(row_parity(shape, frame)[: frame.height]):
         columns = (shape[-1] - first + 1) // 2
@@ -204,7 +209,7 @@ def _halves(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
     ]
 
 
-def bordered(packed: np.ndarray, layer: int, ring: bool) -> np.ndarray:
+def add_border(packed: np.ndarray, layer: int, ring: bool) -> np.ndarray:
     """(..., rows, wide) between rows of zeros; beside the ends of a ring lie the other ends."""
     if ring:
         packed[..., 0], packed[..., -1] = packed[..., -2], packed[..., 1]

@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic_lanes import MEMBERS_PER_WORD, live_in_last, member_masks, words_of
+from herded.draws.systematic_lanes import (
+    MEMBERS_PER_WORD,
+    count_words,
+    member_masks,
+    members_in_last_word,
+)
 from herded.layouts.grid.arrays import PLANES, start_lattice
 from herded.layouts.grid.herd import FEWEST_SITES, NO_PHASES
-from herded.layouts.grid.herd_sweeps import GridHerd
+from herded.layouts.grid.herd_sweeps import GridHerdArrays
 from herded.layouts.grid_nd.arrays import (
-    SEVEN,
-    bordered,
-    compile_cube,
-    cube_shape,
+    CONTEXTS_UP_TO_3D,
+    add_border,
+    compile_grid_nd,
     n_contexts,
     pack_rows,
+    row_packing_shape,
 )
-from herded.layouts.grid_nd.herd_sweeps import cube_herd_sweeps
-from herded.layouts.grid_nd.layout import RowsLayout, why_no_cube
+from herded.layouts.grid_nd.herd_sweeps import grid_nd_herd_sweeps
+from herded.layouts.grid_nd.layout import RowPackedLayout, grid_nd_refusal
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
@@ -32,8 +37,8 @@ from herded.system.threads import count_threads, run_jobs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CubeHerdLayout(HerdLayout, RowsLayout):
-    """Planes of conditionals in `CubeArrays`, in bytes; members are bits of words."""
+class GridNDHerdLayout(HerdLayout, RowPackedLayout):
+    """Planes of conditionals in `GridNDArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
 
@@ -41,16 +46,16 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Herds on a lattice of two states with equal couplings."""
         model: Any = task.model
-        reason = why_no_cube(task)
+        reason = grid_nd_refusal(task)
         if reason:
             return reason
         draw: Any = task.draw
         members, kept = draw.members, draw.kept
         if model.n_variables < FEWEST_SITES and not forced:
             return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
-        frame = cube_shape(model.shape)
+        frame = row_packing_shape(model.shape)
         sites = 2.0 * frame.strips * frame.cells * LANES
-        chain = sites * (2.0 * words_of(members) + 16.0 + 2.0 * kept)  # with an earlier state
+        chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
         need = chain + sites * (PLANES * n_contexts(model.shape) + 2.0 * members)  # starts to pack
         return Proposal(
             kind=cls.kind,
@@ -61,7 +66,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
             check=task.limit(need, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_cube(model, np.uint8),
+                arrays=compile_grid_nd(model, np.uint8),
                 memory=need,
                 chain_memory=chain,
                 members=members,
@@ -76,7 +81,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
     @cached_property
     def words(self) -> int:
         """Of the members of one site."""
-        return words_of(self.members)
+        return count_words(self.members)
 
     @property
     def sample_size(self) -> int:
@@ -94,7 +99,7 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
                 k % MEMBERS_PER_WORD
             )
         halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
-        return bordered(halves, self.frame.layer, self.arrays.ring)
+        return add_border(halves, self.frame.layer, self.arrays.ring)
 
     def packed(self, state: State) -> np.ndarray:
         return state.x[:, :, self.frame.layer : -1].reshape(-1)
@@ -118,12 +123,12 @@ class CubeHerdLayout(HerdLayout, RowsLayout):
     ) -> None:
         table, contexts, *cube = self.arrays
         p = table.reshape(2, self.parts, -1)
-        tables = (p, None) if len(contexts) == SEVEN else (None, p)
+        tables = (p, None) if len(contexts) == CONTEXTS_UP_TO_3D else (None, p)
         phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
-        herd = GridHerd(state.x, phases, state.tally, state.ones)
-        spare = MEMBERS_PER_WORD - live_in_last(self.members)
+        herd = GridHerdArrays(state.x, phases, state.tally, state.ones)
+        spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
         what = tuple(cube), tuple(self.frame), spare, member_masks(self.members)
-        sweep = partial(cube_herd_sweeps, *tables, *what, step, herd, block)
+        sweep = partial(grid_nd_herd_sweeps, *tables, *what, step, herd, block)
         size = p.nbytes + sum(array.nbytes for array in herd)
         threads = count_threads(pool, len(block) * self.n_stored * self.members)
         for jobs in self.jobs(2 * len(block), size, threads):

@@ -8,22 +8,28 @@ carried from the lowest bit, so that one carry goes on to the next.
 from herded.draws.systematic_lanes import U1
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
+    COLUMNS_U8,
     HIGH,
+    LANES_U8,
     LOW,
     NEW,
-    C,
-    N,
     P,
     add_and_carry,
 )
 from herded.system.compilation.jit import jit
 
-_2N, _3N, _4N, _2C, _3C = N + N, N + N + N, N + N + N + N, C + C, C + C + C
+_2N, _3N, _4N, _2C, _3C = (
+    LANES_U8 + LANES_U8,
+    LANES_U8 + LANES_U8 + LANES_U8,
+    LANES_U8 + LANES_U8 + LANES_U8 + LANES_U8,
+    COLUMNS_U8 + COLUMNS_U8,
+    COLUMNS_U8 + COLUMNS_U8 + COLUMNS_U8,
+)
 _NONE = U1(0)
 
 
 @jit
-def two_more(s0, s1, s2, a, b):
+def add_two_bits(s0, s1, s2, a, b):
     """Add two bits to a number of three."""
     either, both = U1(a ^ b), U1(a & b)
     up = U1(both | U1(s0 & either))
@@ -32,7 +38,7 @@ def two_more(s0, s1, s2, a, b):
 
 
 @jit
-def one_of_seven(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
+def draw_member_of_7_contexts(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
     """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
     odd, two = U1(s0 & place) != _NONE, U1(s1 & place) != _NONE
     p01 = q1 if odd else q0
@@ -44,25 +50,37 @@ def one_of_seven(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
 
 
 @jit
-def four_of_seven(work, at, places, order):
+def draw_4_members_of_7_contexts(work, at, places, order):
     """Draw four members of at most six neighbours."""
-    for m in range(N):
-        s0, s1, s2 = work[at + AROUND + m], work[at + AROUND + N + m], work[at + AROUND + _2N + m]
+    for m in range(LANES_U8):
+        s0, s1, s2 = (
+            work[at + AROUND + m],
+            work[at + AROUND + LANES_U8 + m],
+            work[at + AROUND + _2N + m],
+        )
         e, o = at + P + m, order + m
-        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
-        q4, q5, q6 = work[e + _4N], work[e + _4N + N], work[e + _4N + _2N]
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N]
+        q4, q5, q6 = work[e + _4N], work[e + _4N + LANES_U8], work[e + _4N + _2N]
         a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
-        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4, q5, q6)
-        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + C], q0, q1, q2, q3, q4, q5, q6)
-        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4, q5, q6)
-        a, b, x = one_of_seven(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4, q5, q6)
+        a, b, x = draw_member_of_7_contexts(
+            a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4, q5, q6
+        )
+        a, b, x = draw_member_of_7_contexts(
+            a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4, q5, q6
+        )
+        a, b, x = draw_member_of_7_contexts(
+            a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4, q5, q6
+        )
+        a, b, x = draw_member_of_7_contexts(
+            a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4, q5, q6
+        )
         work[at + LOW + m] = a
         work[at + HIGH + m] = b
         work[at + NEW + m] = x
 
 
 @jit
-def of_eight(odd, two, four, q0, q1, q2, q3, q4, q5, q6, q7):
+def select_of_8(odd, two, four, q0, q1, q2, q3, q4, q5, q6, q7):
     """One of eight, by three bits."""
     p01 = q1 if odd else q0
     p23 = q3 if odd else q2
@@ -74,24 +92,44 @@ def of_eight(odd, two, four, q0, q1, q2, q3, q4, q5, q6, q7):
 
 
 @jit
-def one_of_fifteen(work, at, places, order):
+def draw_member_of_15_contexts(work, at, places, order):
     """Draw one member of at most fourteen neighbours."""
-    for m in range(N):
+    for m in range(LANES_U8):
         place, e = places[order + m], at + P + m
         odd = U1(work[at + AROUND + m] & place) != _NONE
-        two = U1(work[at + AROUND + N + m] & place) != _NONE
+        two = U1(work[at + AROUND + LANES_U8 + m] & place) != _NONE
         four = U1(work[at + AROUND + _2N + m] & place) != _NONE
         eight = U1(work[at + AROUND + _3N + m] & place) != _NONE
-        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N]
         e += _4N
-        few = of_eight(
-            odd, two, four, q0, q1, q2, q3, work[e], work[e + N], work[e + _2N], work[e + _3N]
+        few = select_of_8(
+            odd,
+            two,
+            four,
+            q0,
+            q1,
+            q2,
+            q3,
+            work[e],
+            work[e + LANES_U8],
+            work[e + _2N],
+            work[e + _3N],
         )
         e += _4N
-        q0, q1, q2, q3 = work[e], work[e + N], work[e + _2N], work[e + _3N]
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N]
         e += _4N
-        many = of_eight(
-            odd, two, four, q0, q1, q2, q3, work[e], work[e + N], work[e + _2N], work[e + _2N]
+        many = select_of_8(
+            odd,
+            two,
+            four,
+            q0,
+            q1,
+            q2,
+            q3,
+            work[e],
+            work[e + LANES_U8],
+            work[e + _2N],
+            work[e + _2N],
         )
         a, b = work[at + LOW + m], work[at + HIGH + m]
         a, b, x = add_and_carry(a, b, many if eight else few, work[at + NEW + m], place)

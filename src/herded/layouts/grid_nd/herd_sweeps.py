@@ -8,16 +8,16 @@ from herded.draws.systematic_lanes import MEMBERS_PER_WORD, U1, U8, window_start
 from herded.layouts.grid.arrays import PLANES
 from herded.layouts.grid.herd_bit_kernels import (
     AROUND,
+    COLUMNS_U8,
+    LANES_U8,
     NEW,
     ROUNDED,
     ROWS,
     SIZE,
-    C,
-    N,
     count_word,
     round_conditionals,
     round_to_15_bits,
-    take_off,
+    subtract_spare_places,
 )
 from herded.layouts.grid.herd_sweeps import (
     MOST_WORDS,
@@ -29,29 +29,33 @@ from herded.layouts.grid.herd_sweeps import (
     save_phases,
     shuffle_words,
 )
-from herded.layouts.grid_nd.arrays import FIFTEEN, SEVEN
-from herded.layouts.grid_nd.herd_bit_kernels import four_of_seven, one_of_fifteen, two_more
+from herded.layouts.grid_nd.arrays import CONTEXTS_UP_TO_3D, CONTEXTS_UP_TO_7D
+from herded.layouts.grid_nd.herd_bit_kernels import (
+    add_two_bits,
+    draw_4_members_of_7_contexts,
+    draw_member_of_15_contexts,
+)
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 _0, _1 = U8(0), U8(1)
-_2N, _3N = N + N, N + N + N
+_2N, _3N = LANES_U8 + LANES_U8, LANES_U8 + LANES_U8 + LANES_U8
 
 
 @jit
-def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, block, regions):
+def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     The conditionals are `seven` or `fifteen`, (2, strips, entries of a strip); the other is None.
-    `herd` is a `GridHerd` whose states are (2, words, tall, wide). `spare` places of the last word
-    have no member.
+    `herd` is a `GridHerdArrays` whose states are (2, words, tall, wide). `spare` places of the last
+    word have no member.
     """
     if seven is not None:
-        p, contexts = seven.reshape(-1), U8(SEVEN)
+        p, contexts = seven.reshape(-1), U8(CONTEXTS_UP_TO_3D)
     if fifteen is not None:
-        p, contexts = fifteen.reshape(-1), U8(FIFTEEN)
+        p, contexts = fifteen.reshape(-1), U8(CONTEXTS_UP_TO_7D)
     runs, run_start, side, ring = cube
     layer, rows, strips, height, wide = frame
     x, phases, samples = herd.x.reshape(-1), herd.phases.reshape(-1), block.reshape(-1)
@@ -91,24 +95,24 @@ def cube_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, bloc
                         bits = random_bits(key, U8((1 + cell) * words + turn))
                         order, at = window_start(bits, last), U8(cell) * SIZE
                         if turn == 0:
-                            entries = U8(PLANES * (part * cells + cell)) * N * contexts
+                            entries = U8(PLANES * (part * cells + cell)) * LANES_U8 * contexts
                             round_to_15_bits(work, at, p, entries, contexts)
                         if turn % ROUNDED == 0:
                             round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
-                            four = order + rank * U8(4) * C
+                            four = order + rank * U8(4) * COLUMNS_U8
                             if seven is not None:
-                                four_of_seven(work, at, orders, four)
+                                draw_4_members_of_7_contexts(work, at, orders, four)
                             if fifteen is not None:
-                                for one in range(four, four + U8(4) * C, C):
-                                    one_of_fifteen(work, at, orders, one)
+                                for one in range(four, four + U8(4) * COLUMNS_U8, COLUMNS_U8):
+                                    draw_member_of_15_contexts(work, at, orders, one)
                         if idle:
-                            take_off(work, at, idle)
+                            subtract_spare_places(work, at, idle)
                         count_word(work, at)
                     to = U8((colour * words + g) * size + (layer + first) * wide)
                     write_word(work, x, to, U8(here * wide))
                     if ring:
-                        join_ends(x, to, U8(here), U8(wide))
+                        copy_periodic_ends(x, to, U8(here), U8(wide))
                     if len(samples):
                         at = s * block.shape[1] + (colour * words + g) * total + first * wide
                         write_word(work, samples, U8(at), U8(sites))
@@ -127,15 +131,15 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
     middle = other + U8((layer + run[0]) * wide)
     m = begin
     while m < end:
-        lane = m % N
-        n, at = min(N - lane, end - m), m // N * SIZE + lane
+        lane = m % LANES_U8
+        n, at = min(LANES_U8 - lane, end - m), m // LANES_U8 * SIZE + lane
         to, at = at + NEW, at + AROUND
         o = middle + m - begin
         for j in range(n):
             left, right = x[o + j - _1], x[o + j + _1]
             a, b = x[o + j], U1(left ^ U1(U1(left ^ right) & U1(side[m + j] ^ flip)))
             work[at + j] = U1(a ^ b)
-            work[at + N + j] = U1(a & b)
+            work[at + LANES_U8 + j] = U1(a & b)
             work[at + _2N + j] = U1(0)
             work[at + _3N + j] = U1(0)
             work[to + j] = U1(0)
@@ -143,11 +147,15 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
             before = other + U8(run[axis] * wide) + m - begin
             behind = other + U8(run[axis + 1] * wide) + m - begin
             for j in range(n):
-                s0, s1, s2, over = two_more(
-                    work[at + j], work[at + N + j], work[at + _2N + j], x[before + j], x[behind + j]
+                s0, s1, s2, over = add_two_bits(
+                    work[at + j],
+                    work[at + LANES_U8 + j],
+                    work[at + _2N + j],
+                    x[before + j],
+                    x[behind + j],
                 )
                 work[at + j] = s0
-                work[at + N + j] = s1
+                work[at + LANES_U8 + j] = s1
                 work[at + _2N + j] = s2
                 work[at + _3N + j] = U1(work[at + _3N + j] ^ over)
         m += n
@@ -156,14 +164,14 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
 @jit
 def write_word(work, target, to, places):
     """Copy a word's new states."""
-    for m in range(_0, places, N):
-        at = m // N * SIZE + NEW
-        for j in range(min(N, places - m)):
+    for m in range(_0, places, LANES_U8):
+        at = m // LANES_U8 * SIZE + NEW
+        for j in range(min(LANES_U8, places - m)):
             target[to + m + j] = work[at + j]
 
 
 @jit
-def join_ends(x, to, rows, wide):
+def copy_periodic_ends(x, to, rows, wide):
     """Copy the ends of every row to its other side."""
     for left in range(to, to + rows * wide, wide):
         x[left], x[left + wide - _1] = x[left + wide - U8(2)], x[left + _1]

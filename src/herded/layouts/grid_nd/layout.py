@@ -12,21 +12,21 @@ from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid.arrays import start_lattice
-from herded.layouts.grid.layout import counts
+from herded.layouts.grid.layout import ones_buffer
 from herded.layouts.grid_nd.arrays import (
-    MOST_DIMENSIONS,
-    CubeArrays,
-    CubeShape,
-    bordered,
-    compile_cube,
-    cube_shape,
+    MAX_DIMENSIONS,
+    GridNDArrays,
+    RowPackingShape,
+    add_border,
+    compile_grid_nd,
     n_contexts,
     pack_rows,
+    row_packing_shape,
     unpack_rows,
 )
-from herded.layouts.grid_nd.sweeps import cube_sweeps
+from herded.layouts.grid_nd.sweeps import grid_nd_sweeps
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import schedule, wave_length
+from herded.layouts.packing.wavefront import wave_length, wave_schedule
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
@@ -36,10 +36,10 @@ from herded.system.aligned_arrays import aligned
 from herded.system.threads import count_threads, run_jobs
 
 
-def why_no_cube(task: LayoutRequest) -> str:
+def grid_nd_refusal(task: LayoutRequest) -> str:
     """Why the kernels of two-state lattices of any dimension cannot run this; empty if they can."""
     model: Any = task.model
-    reason = why_no_rows(task, MOST_DIMENSIONS)
+    reason = two_colour_grid_refusal(task, MAX_DIMENSIONS)
     if reason:
         return reason
     if model.log_unary.shape[-1] != 2:
@@ -49,7 +49,7 @@ def why_no_cube(task: LayoutRequest) -> str:
     return ""
 
 
-def why_no_rows(task: LayoutRequest, most: int) -> str:
+def two_colour_grid_refusal(task: LayoutRequest, most: int) -> str:
     """Why this is no lattice of at most `most` dimensions and two colours; empty if it is."""
     model = task.model
     if not isinstance(model, Lattice):
@@ -65,15 +65,15 @@ def why_no_rows(task: LayoutRequest, most: int) -> str:
     return ""
 
 
-class RowsLayout(SweepableLayout):
+class RowPackedLayout(SweepableLayout):
     """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
     least_block: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
 
     @cached_property
-    def frame(self) -> CubeShape:
-        return cube_shape(self.model.shape)
+    def frame(self) -> RowPackingShape:
+        return row_packing_shape(self.model.shape)
 
     @cached_property
     def n_stored(self) -> int:
@@ -103,7 +103,7 @@ class RowsLayout(SweepableLayout):
         """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
         length = wave_length(size, self.parts)
         model: Any = self.model
-        return schedule(self.parts, halves, length, model.joined[-1], threads)
+        return wave_schedule(self.parts, halves, length, model.joined[-1], threads)
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
@@ -115,8 +115,8 @@ class RowsLayout(SweepableLayout):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CubeLayout(RowsLayout):
-    """Planes of fixed-point conditionals, in `CubeArrays`."""
+class GridNDLayout(RowPackedLayout):
+    """Planes of fixed-point conditionals, in `GridNDArrays`."""
 
     scalar: bool = True
 
@@ -127,12 +127,12 @@ class CubeLayout(RowsLayout):
         """Shared weights, or draws, on a lattice of two states with equal couplings."""
         model: Any = task.model
         weights = task.draw.weights
-        reason = why_no_cube(task)
+        reason = grid_nd_refusal(task)
         if reason:
             return reason
         if weights not in (None, "shared"):
             return f"weights={weights!r} is not for lattices of {len(model.shape)} dimensions"
-        frame = cube_shape(model.shape)
+        frame = row_packing_shape(model.shape)
         need = 8.0 * frame.strips * frame.cells * LANES * n_contexts(model.shape)
         chain = need if weights else 0.0
         return Proposal(
@@ -144,7 +144,7 @@ class CubeLayout(RowsLayout):
             check=task.limit(need + chain, "a lattice with its weights"),
             make=lambda: cls(
                 model=model,
-                arrays=compile_cube(model, np.uint32),
+                arrays=compile_grid_nd(model, np.uint32),
                 memory=need + chain,
                 chain_memory=chain,
             ),
@@ -161,7 +161,7 @@ class CubeLayout(RowsLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         halves = self.store(x).reshape(2, -1, self.frame.wide)
-        stored = bordered(halves, self.frame.layer, self.arrays.ring).reshape(2, -1)
+        stored = add_border(halves, self.frame.layer, self.arrays.ring).reshape(2, -1)
         sums = np.zeros(self.n_stored, np.int64) if tally else EMPTY_INTEGERS
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
@@ -180,15 +180,15 @@ class CubeLayout(RowsLayout):
         betas: np.ndarray | None = None,
         pool: Executor | None = None,
     ) -> None:
-        cube: CubeArrays = self.arrays
+        cube: GridNDArrays = self.arrays
         planes, weights = cube.p.reshape(2, self.parts, -1), state.own.get("w")
         w = None if weights is None else weights.reshape(planes.shape)
         sweep = partial(
-            cube_sweeps,
+            grid_nd_sweeps,
             (planes, *cube[1:]),
             tuple(self.frame),
             w is None or None,
-            counts(state),
+            ones_buffer(state),
             step.sweep,
             step.key,
             state.x,

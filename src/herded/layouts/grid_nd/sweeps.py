@@ -5,7 +5,7 @@ run.
 import numpy as np
 
 from herded.layouts.grid.sweeps import (
-    add_up,
+    add_conditionals,
     count_ones_in_strip,
     draw_states,
     herd_strip,
@@ -17,10 +17,10 @@ from herded.system.compilation.jit import jit
 
 
 @jit
-def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, regions):
+def grid_nd_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, regions):
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
-    x is (2, tall * wide). What a run does not need is None or empty, as for `lattice_sweeps`.
+    x is (2, tall * wide). What a run does not need is None or empty, as for `grid_sweeps`.
     """
     layer, rows, strips, height, wide = frame
     p, contexts, runs, run_start, side, ring = cube
@@ -38,7 +38,9 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
                 at = (colour * strips + strip) * places
                 flip = np.uint8(255 * ((colour + first // layer) & 1))
                 for run in runs[run_start[strip] : run_start[strip + 1]]:
-                    look_around(x[1 - colour], run, first, layer, wide, side, flip, context)
+                    count_neighbours_that_are_1(
+                        x[1 - colour], run, first, layer, wide, side, flip, context
+                    )
                 if w is not None:
                     herd_strip(p, w, colour, strip, contexts, context, new)
                 if drawn is not None:
@@ -49,11 +51,11 @@ def cube_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, region
                 count_ones_in_strip(new, ones, at, places)
                 write_sample(new, block, s, at, places)
                 if len(tally) > 0:
-                    add_up(p, colour, strip, contexts, context, seen, tally, at, places)
+                    add_conditionals(p, colour, strip, contexts, context, seen, tally, at, places)
 
 
 @jit
-def look_around(other, run, first, layer, wide, side, flip, context):
+def count_neighbours_that_are_1(other, run, first, layer, wide, side, flip, context):
     """How many neighbours of each place of a run are 1."""
     start, n = (run[0] - first) * wide, run[1] * wide
     at = (layer + run[0]) * wide

@@ -23,7 +23,7 @@ def n_cells(sites: int) -> int:
     return -(-sites // LANES)
 
 
-def pack(pictures: np.ndarray, height: int) -> np.ndarray:
+def pack_colours(pictures: np.ndarray, height: int) -> np.ndarray:
     """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
     h, w = pictures.shape[-2:]
     packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
@@ -32,8 +32,8 @@ def pack(pictures: np.ndarray, height: int) -> np.ndarray:
     return packed
 
 
-def unpack(packed: np.ndarray, h: int, w: int) -> np.ndarray:
-    """The (..., H, W) pictures that `pack` packed."""
+def unpack_colours(packed: np.ndarray, h: int, w: int) -> np.ndarray:
+    """The (..., H, W) pictures that `pack_colours` packed."""
     pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
     for colour, rows, columns, half in _halves(h, w):
         pictures[..., rows, columns] = packed[..., colour, rows, half]

@@ -126,7 +126,7 @@ def take_words(room, place, found):
 
 
 @jit
-def swapped(a, b, far, mask):
+def exchange_bit_fields(a, b, far, mask):
     """Exchange the high parts of the parts of `a` with the low ones of those of `b`."""
     change = _U(_U(_U(a >> far) ^ b) & mask)
     return _U(a ^ _U(change << far)), _U(b ^ change)
@@ -159,7 +159,7 @@ def spread_words(words, found):
                 for start in range(_U(0), groups, _8):
                     count = min(groups - start, _8)
                     for group in range(count):
-                        turn_bytes(line, (start + group) * _8, _U(n - 1), tile, group)
+                        transpose_bytes(line, (start + group) * _8, _U(n - 1), tile, group)
                     for m in range(live):
                         row, octet, bit = found[r, WORD_BITS * w + m], _U(m) & _U(56), _U(m) & _U(7)
                         if count == _8 and p == 0:  # of a length that the compiler knows
@@ -172,7 +172,7 @@ def spread_words(words, found):
 
 
 @jit
-def turn_bytes(line, at, last, tile, group):
+def transpose_bytes(line, at, last, tile, group):
     """tile[8 j + group] = the j-th bytes of eight words, the first one lowest.
 
     Words behind the `last` are never looked at.
@@ -186,18 +186,18 @@ def turn_bytes(line, at, last, tile, group):
         c, d = line[min(at + _U(2), last)], line[min(at + _U(3), last)]
         e, f = line[min(at + _U(4), last)], line[min(at + _U(5), last)]
         g, h = line[min(at + _U(6), last)], line[last]
-    a, b = swapped(a, b, _8, _NEAR)
-    c, d = swapped(c, d, _8, _NEAR)
-    e, f = swapped(e, f, _8, _NEAR)
-    g, h = swapped(g, h, _8, _NEAR)
-    a, c = swapped(a, c, _16, _PAIRS)
-    b, d = swapped(b, d, _16, _PAIRS)
-    e, g = swapped(e, g, _16, _PAIRS)
-    f, h = swapped(f, h, _16, _PAIRS)
-    a, e = swapped(a, e, _32, _FOURS)
-    b, f = swapped(b, f, _32, _FOURS)
-    c, g = swapped(c, g, _32, _FOURS)
-    d, h = swapped(d, h, _32, _FOURS)
+    a, b = exchange_bit_fields(a, b, _8, _NEAR)
+    c, d = exchange_bit_fields(c, d, _8, _NEAR)
+    e, f = exchange_bit_fields(e, f, _8, _NEAR)
+    g, h = exchange_bit_fields(g, h, _8, _NEAR)
+    a, c = exchange_bit_fields(a, c, _16, _PAIRS)
+    b, d = exchange_bit_fields(b, d, _16, _PAIRS)
+    e, g = exchange_bit_fields(e, g, _16, _PAIRS)
+    f, h = exchange_bit_fields(f, h, _16, _PAIRS)
+    a, e = exchange_bit_fields(a, e, _32, _FOURS)
+    b, f = exchange_bit_fields(b, f, _32, _FOURS)
+    c, g = exchange_bit_fields(c, g, _32, _FOURS)
+    d, h = exchange_bit_fields(d, h, _32, _FOURS)
     tile[group], tile[group + _8], tile[group + _16] = a, b, c
     tile[group + _U(24)], tile[group + _32], tile[group + _U(40)] = d, e, f
     tile[group + _U(48)], tile[group + _U(56)] = g, h

@@ -24,7 +24,7 @@ from herded.system.compilation.jit import jit
 BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
 # bytes of a core's own cache that a wave may use: half of what one has today
 CORE_CACHE_BYTES = 5 * 2**17
-SHARED = 2**23  # and of the last cache
+LAST_CACHE_BYTES = 2**23  # and of the last cache
 MIN_WAVE_HALF_SWEEPS = 16  # half-sweeps of a wave that hardly waits for memory
 
 
@@ -36,11 +36,11 @@ def wave_length(size: int, strips: int) -> int:
     short, because strips are large, the last cache does.
     """
     strip = 2 * (size // (2 * strips))
-    return max(1, CORE_CACHE_BYTES // strip, min(MIN_WAVE_HALF_SWEEPS, SHARED // strip))
+    return max(1, CORE_CACHE_BYTES // strip, min(MIN_WAVE_HALF_SWEEPS, LAST_CACHE_BYTES // strip))
 
 
 @lru_cache(maxsize=64)
-def schedule(
+def wave_schedule(
     strips: int, halves: int, length: int, periodic: bool, threads: int
 ) -> tuple[tuple[np.ndarray, ...], ...]:
     """Phases that come one after another, of jobs that can run at once, of regions in order.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from herded.layouts.binary_pairs.arrays import FARTHEST, FIELD_ONE, LINK_BITS
+from herded.layouts.binary_pairs.arrays import FIELD_ONE, LINK_BITS, MAX_LOG_POTENTIAL
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import aligned, aligned_copy
 from herded.system.compilation.jit import jit
@@ -25,8 +25,8 @@ from herded.system.numerics.exp_log import exp
 MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
 FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
 EIGHT = 8  # up to as many are multiplied in registers, on rows of eight
-STEEPEST = 80.0  # logarithms of a row: the exp of less has no 32 bits
-DEEPEST = 600.0  # of a product: the exp of less has no 64
+MAX_ROW_LOG_RANGE = 80.0  # logarithms of a row: the exp of less has no 32 bits
+MAX_PRODUCT_LOG_RANGE = 600.0  # of a product: the exp of less has no 64
 
 
 class PairArrays(NamedTuple):
@@ -40,7 +40,7 @@ class PairArrays(NamedTuple):
     rows: np.ndarray  # (rows * width,) float32, 0 behind the last state
 
 
-class Entries(NamedTuple):
+class PairEntries(NamedTuple):
     """A free variable in a factor of two: where its rows are, sorted by the pair they belong to."""
 
     pair_start: np.ndarray  # (P+1,) entries of each pair
@@ -55,7 +55,7 @@ class PairInteractions(NamedTuple):
     """What a pairwise model is before its rows are written."""
 
     graph: Any
-    entries: Entries
+    entries: PairEntries
     width: int  # of a row
     deepest: float  # how far the logarithms of products may be apart
 
@@ -67,7 +67,7 @@ class PairInteractions(NamedTuple):
         return self.width * (8.0 * rows + 24.0 * n) + 72.0 * len(self.entries.base) + 48.0 * links
 
 
-def pair_rows(graph: FactorGraph) -> tuple[PairInteractions | None, str]:
+def find_pair_interactions(graph: FactorGraph) -> tuple[PairInteractions | None, str]:
     """A model's pairs, or why it cannot be written with them."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
@@ -75,13 +75,16 @@ def pair_rows(graph: FactorGraph) -> tuple[PairInteractions | None, str]:
     if np.diff(graph.factor_start).max(initial=0) > 2:
         return None, "it has factors of more than two variables"
     finite = np.isfinite(graph.log_tables)
-    if np.abs(graph.log_tables[finite]).max(initial=0.0) > FARTHEST:
-        return None, f"it has log-potentials beyond {FARTHEST:.0f}"
+    if np.abs(graph.log_tables[finite]).max(initial=0.0) > MAX_LOG_POTENTIAL:
+        return None, f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}"
     entries, steep, deep = _entries(graph, _spans(graph.log_tables, graph.table_start))
-    if steep > STEEPEST:
-        return None, f"log-potentials of a pair differ by more than {STEEPEST:.0f}"
-    if deep > DEEPEST:
-        return None, f"log-potentials around a variable differ by more than {DEEPEST:.0f}"
+    if steep > MAX_ROW_LOG_RANGE:
+        return None, f"log-potentials of a pair differ by more than {MAX_ROW_LOG_RANGE:.0f}"
+    if deep > MAX_PRODUCT_LOG_RANGE:
+        return (
+            None,
+            f"log-potentials around a variable differ by more than {MAX_PRODUCT_LOG_RANGE:.0f}",
+        )
     return PairInteractions(graph, entries, _width(graph.cardinalities[free]), deep), ""
 
 
@@ -103,7 +106,7 @@ def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
     return top - np.minimum.reduceat(np.where(possible, log_tables, np.inf), starts)
 
 
-def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[Entries, float, float]:
+def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[PairEntries, float, float]:
     """The pairs' entries, and the most that rows and whole products may spread."""
     n, free = graph.n_variables, graph.evidence < 0
     around = np.bincount(
@@ -124,7 +127,7 @@ def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[Entries, float, flo
     steep = np.zeros(len(keys))
     np.add.at(steep, np.searchsorted(keys, i * n + j), spans[factor])
     first = order[start]
-    entries = Entries(
+    entries = PairEntries(
         np.append(start, len(order)), i[first], j[first], base[order], mine[order], other[order]
     )
     return entries, float(steep.max(initial=0.0)), float(around.max(initial=0.0))

@@ -8,17 +8,17 @@ import numpy as np
 
 from herded.draws.systematic import start_phases
 from herded.layouts.binary_pairs.arrays import LINK_BITS
-from herded.layouts.general.pairwise_base import LEAN
+from herded.layouts.general.pairwise_base import ALWAYS_AFFORDABLE_BYTES
 from herded.layouts.general.site_herd import SiteHerdLayout
-from herded.layouts.pairs.arrays import PairInteractions, compile_pairs, pair_rows
-from herded.layouts.pairs.herd_sweeps import pairs_herd
+from herded.layouts.pairs.arrays import PairInteractions, compile_pairs, find_pair_interactions
+from herded.layouts.pairs.herd_sweeps import pairs_herd_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import memory_limits
 from herded.system.aligned_arrays import make_read_only
 
 MOST_STATES = 256  # of a byte
-NARROW = 4  # least width of a row
-SINGLE = 80.0  # logarithms of a product: the exp of less has no 32 bits
+MIN_ROW_WIDTH = 4  # least width of a row
+MAX_FLOAT32_LOG_RANGE = 80.0  # logarithms of a product: the exp of less has no 32 bits
 
 
 class PairHerdArrays(NamedTuple):
@@ -45,17 +45,17 @@ class PairsHerdLayout(SiteHerdLayout):
         widest = int(task.graph.cardinalities.max())
         if widest > MOST_STATES:
             return f"it has variables of more than {MOST_STATES} states"
-        pairs, reason = pair_rows(task.graph)
+        pairs, reason = find_pair_interactions(task.graph)
         if pairs is None:
             return reason
-        pairs = pairs._replace(width=max(NARROW, 1 << (widest - 1).bit_length()))
-        most = max(LEAN, 8 * task.graph.log_tables.nbytes)
+        pairs = pairs._replace(width=max(MIN_ROW_WIDTH, 1 << (widest - 1).bit_length()))
+        most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
         if not forced and not (
             memory_limits.fits_in_memory(pairs.bytes, task.max_memory) and pairs.bytes <= most
         ):
             return "its rows would be large"
         need = pairs.bytes + 8.0 * pairs.width * task.graph.n_variables * draw.kept
-        if pairs.deepest > SINGLE:  # rows have 64 bits too
+        if pairs.deepest > MAX_FLOAT32_LOG_RANGE:  # rows have 64 bits too
             need += 4.0 * pairs.width * float(task.graph.cardinalities[pairs.entries.other].sum())
         members = draw.members
         return cls.of(task, need, lambda: compile_pairs_herd(pairs, members))
@@ -79,14 +79,14 @@ class PairsHerdLayout(SiteHerdLayout):
 
     def kernel(self) -> Callable[..., None]:
         kind = self.arrays.alone.dtype.type
-        return partial(pairs_herd, self.arrays, (kind(2**31), kind(2**30), kind(2**-24)))
+        return partial(pairs_herd_sweeps, self.arrays, (kind(2**31), kind(2**30), kind(2**-24)))
 
 
 def compile_pairs_herd(pairs: PairInteractions, members: int) -> PairHerdArrays:
     """Rows as single chains have them, their states in the order of reversed bits."""
     found, width = compile_pairs(pairs), pairs.width
     leaf = reversed_bits(width)
-    kind = np.float32 if pairs.deepest <= SINGLE else np.float64
+    kind = np.float32 if pairs.deepest <= MAX_FLOAT32_LOG_RANGE else np.float64
     return make_read_only(
         PairHerdArrays(
             found.alone.reshape(-1, width)[:, leaf].astype(kind).reshape(-1),

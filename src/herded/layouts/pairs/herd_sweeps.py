@@ -5,8 +5,8 @@ From there on lanes are members. Weights are folded in halves, w[c] + w[c + half
 is left: that is a tree, whose node half + c has the share of its right branch, w[c + half] of both.
 All shares are divided out at once; then members go down the tree, level by level: each adds a
 node's share to a phase of that node, at scale 2^31, and a carry is a step to the right. States are
-kept with their bits reversed (`pairs_herd`), so that the first step, of the last fold, tells the
-lower half of the states from the upper one.
+kept with their bits reversed (`pairs_herd_sweeps`), so that the first step, of the last fold, tells
+the lower half of the states from the upper one.
 
 A node has two phases, one for shares below 1/2 and one for the others, as on Potts lattices
 (`layouts.potts.herd_conditionals`): energies have less noise for it.
@@ -29,7 +29,7 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
 
 
 @jit
-def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
+def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last):
     """Segments first..last-1 of the scan, over all sweeps of a block.
 
     `scales` are 2^31, 2^30 and 2^-24 in the type of weights.
@@ -62,13 +62,13 @@ def pairs_herd(a, scales, scan, orders, run, betas, m, block, first, last):
                     multiply_four(alone, i * width, a.at, a.row, e, end, x, members, rows, w)
                 else:
                     multiply(alone, i * width, a.at, a.row, e, end, x, members, rows, w, width)
-                fold(w, n, width, top, shares, one)
+                fold_weights(w, n, width, top, shares, one)
                 fill_phases(phases, kept, run.key, clock + i, i, width)
                 for j in range(n):
                     place[j] = NO  # of a variable of one state, which has no tree
                 if top < width:
-                    first_step(shares, top, n, phases, place)
-                    descend(shares, top, width, n, phases, place)
+                    descend_first_level(shares, top, n, phases, place)
+                    descend_levels(shares, top, width, n, phases, place)
                 for j in range(n):
                     x[i * n + Z(members[j])] = leaf[place[j]]
                 if len(kept):
@@ -123,7 +123,7 @@ def multiply_four(alone, start, at, row, e, end, x, members, rows, w):
 
 
 @jit
-def fold(w, n, width, top, shares, one):
+def fold_weights(w, n, width, top, shares, one):
     """Sums and shares of the nodes from `top` on: leaf c is in row width + c, node m in row m."""
     half = width >> _1
     while half >= top:
@@ -151,7 +151,7 @@ def fill_phases(phases, kept, key, name, i, width):
 
 
 @jit
-def first_step(shares, top, n, phases, place):
+def descend_first_level(shares, top, n, phases, place):
     """All members at the first node of a tree."""
     low, high = phases[_2 * top], phases[_2 * top + _1]
     for j in range(n):
@@ -165,7 +165,7 @@ def first_step(shares, top, n, phases, place):
 
 
 @jit
-def descend(shares, top, width, n, phases, place):
+def descend_levels(shares, top, width, n, phases, place):
     """All members at the nodes they have come to, level by level.
 
     Where a level is one loop, the processor knows early which phases it will need.

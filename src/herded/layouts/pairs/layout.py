@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.layouts.general.pairwise_base import propose_linked
+from herded.layouts.general.pairwise_base import propose_pairwise
 from herded.layouts.general.site_base import SiteLayout
-from herded.layouts.pairs.arrays import compile_pairs, pair_rows
+from herded.layouts.pairs.arrays import compile_pairs, find_pair_interactions
 from herded.layouts.pairs.sweeps import pair_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
 
@@ -24,7 +24,7 @@ class PairsLayout(SiteLayout):
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Pooled weights or draws by the vector rule, where factors have at most two variables."""
-        return propose_linked(cls, task, forced, pair_rows, compile_pairs)
+        return propose_pairwise(cls, task, forced, find_pair_interactions, compile_pairs)
 
     @property
     def signature(self) -> tuple[Any, ...]:

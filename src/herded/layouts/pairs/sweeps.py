@@ -8,11 +8,11 @@ eight its products do; for others it writes down K numbers at a time.
 import numpy as np
 
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
-from herded.draws.herded import LOWEST, VECTOR_ONE_INT, herd_vector, slack_vector
+from herded.draws.herded import NEVER_CHOSEN, VECTOR_ONE_INT, herd_vector, slack_vector
 from herded.draws.herded_weights import bin_vector, bins_in_sweep, split_pools
 from herded.draws.weight_modes import MAX_BINS, POOLED, RANDOM_DRAW
 from herded.layouts.binary_pairs.arrays import LINK_BITS, neighbour_of
-from herded.layouts.chain_arrays import publish, shuffle_visits
+from herded.layouts.chain_arrays import publish_jacobi_sweep, shuffle_visits
 from herded.layouts.pairs.arrays import EIGHT
 from herded.layouts.visit_order import JACOBI, RANDOM
 from herded.system.compilation.jit import jit
@@ -48,15 +48,15 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
             for o in range(len(order)):
                 i = np.uint32(order[o])
                 if few:
-                    a, b, d = cumulate_few(alone, start, links, rows, i, common, x, one)
+                    a, b, d = cumulate_up_to_4(alone, start, links, rows, i, common, x, one)
                     if mode == RANDOM_DRAW:
-                        new = draw_few(random_bits(run.key, clock + np.uint64(i)), a, b, d)
+                        new = draw_of_4(random_bits(run.key, clock + np.uint64(i)), a, b, d)
                     else:
                         mean = 3 * VECTOR_ONE_INT - a - b - d
                         at = pool_start[i] + bin_vector(mean, common, bins) * plane
-                        new = herd_few(w, np.uint64(at), a, b, d, common)
+                        new = herd_of_4(w, np.uint64(at), a, b, d, common)
                     if len(tally):
-                        add_few(tally, np.uint64(i * widest), a, b, d, common, one)
+                        add_up_to_4(tally, np.uint64(i * widest), a, b, d, common, one)
                 else:
                     states = common if common else cardinalities[i]
                     if 4 < common <= EIGHT:
@@ -84,7 +84,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                 y[i] = new
                 row[i] = new
             if policy == JACOBI:
-                publish(order, x, y)
+                publish_jacobi_sweep(order, x, y)
             done[g] = s + 1
 
 
@@ -92,7 +92,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
 
 
 @jit
-def cumulate_few(alone, start, links, rows, i, states, x, one):
+def cumulate_up_to_4(alone, start, links, rows, i, states, x, one):
     """The cumulated conditional at scale `one`, without the last, which is 1.
 
     The loop looks for its end: the compiler would vectorise one that counts.
@@ -101,7 +101,7 @@ def cumulate_few(alone, start, links, rows, i, states, x, one):
     a, b, c, d = alone[at], alone[at + _1], alone[at + _2], alone[at + _3]
     e, end = np.uint64(start[i]), np.uint64(start[np.uint64(i) + _1])
     while e < end:
-        row = row_of(links[e], x) << _2
+        row = neighbour_row(links[e], x) << _2
         a *= rows[row]
         b *= rows[row + _1]
         c *= rows[row + _2]
@@ -117,20 +117,20 @@ def cumulate_few(alone, start, links, rows, i, states, x, one):
 
 
 @jit
-def row_of(link, x):
+def neighbour_row(link, x):
     """The number of a neighbour's row."""
     return np.uint64(link >> LINK_BITS) + np.uint64(x[neighbour_of(link)])
 
 
 @jit
-def draw_few(bits, a, b, c):
+def draw_of_4(bits, a, b, c):
     """A random state: how many cumulated chances the draw is beyond."""
     left = np.int64(bits >> _34)
     return np.int64(left >= a) + np.int64(left >= b) + np.int64(left >= c)
 
 
 @jit
-def herd_few(w, at, a, b, c, states):
+def herd_of_4(w, at, a, b, c, states):
     """As `herd_vector`, without its loop.
 
     A state's number is written below its weight: so the largest says which one it is, and the
@@ -138,11 +138,15 @@ def herd_few(w, at, a, b, c, states):
     """
     second, third, fourth = b - a, c - b, VECTOR_ONE_INT - c
     w_0, w_1, w_2 = w[at] + a, w[at + _1] + second, w[at + _2] + third
-    key_0, key_1, key_2 = named(w_0, a, 0), named(w_1, second, 1), named(w_2, third, 2)
+    key_0, key_1, key_2 = (
+        weight_key_with_state(w_0, a, 0),
+        weight_key_with_state(w_1, second, 1),
+        weight_key_with_state(w_2, third, 2),
+    )
     top = max(max(key_0, key_1), key_2)
     if states == 4:
         w_3 = w[at + _3] + fourth
-        key_3 = named(w_3, fourth, 3)
+        key_3 = weight_key_with_state(w_3, fourth, 3)
         top = max(top, key_3)
         w[at + _3] = w_3 - (np.int64(key_3 == top) << 24)
     w[at] = w_0 - (np.int64(key_0 == top) << 24)
@@ -152,13 +156,13 @@ def herd_few(w, at, a, b, c, states):
 
 
 @jit
-def named(weight, chance, k):
+def weight_key_with_state(weight, chance, k):
     """A weight with its state below it, the first of equals the largest."""
-    return (weight if chance > 0 else LOWEST) * 4 + (3 - k)
+    return (weight if chance > 0 else NEVER_CHOSEN) * 4 + (3 - k)
 
 
 @jit
-def add_few(tally, at, a, b, c, states, one):
+def add_up_to_4(tally, at, a, b, c, states, one):
     """Add a conditional to those seen."""
     tally[at] += a
     tally[at + _1] += b - a
@@ -177,14 +181,14 @@ def multiply(alone, start, links, rows, width, i, states, x, upto):
     for k in range(states):
         upto[k] = alone[at + np.uint64(k)]
     for e in range(start[i], start[np.uint64(i) + _1]):
-        row = row_of(links[e], x) * np.uint64(width)
+        row = neighbour_row(links[e], x) * np.uint64(width)
         for k in range(states):
             upto[k] *= rows[row + np.uint64(k)]
     total = 0.0
     for k in range(states):
         total += upto[k]
         upto[k] = total
-    return total if total > 0.0 else equal_chances(upto, states)
+    return total if total > 0.0 else uniform_fallback(upto, states)
 
 
 @jit
@@ -195,7 +199,7 @@ def multiply_eight(alone, start, links, rows, i, states, x, upto):
     a_4, b_4, c_4, d_4 = alone[at + _4], alone[at + _5], alone[at + _6], alone[at + _7]
     e, end = np.uint64(start[i]), np.uint64(start[np.uint64(i) + _1])
     while e < end:
-        row = row_of(links[e], x) << _3
+        row = neighbour_row(links[e], x) << _3
         a *= rows[row]
         b *= rows[row + _1]
         c *= rows[row + _2]
@@ -214,11 +218,11 @@ def multiply_eight(alone, start, links, rows, i, states, x, upto):
     d_4 += c_4
     upto[0], upto[1], upto[2], upto[3] = a, b, c, d
     upto[4], upto[5], upto[6], upto[7] = a_4, b_4, c_4, d_4
-    return d_4 if d_4 > 0.0 else equal_chances(upto, states)
+    return d_4 if d_4 > 0.0 else uniform_fallback(upto, states)
 
 
 @jit
-def equal_chances(upto, states):
+def uniform_fallback(upto, states):
     """An unreachable context."""
     for k in range(states):
         upto[k] = k + 1.0

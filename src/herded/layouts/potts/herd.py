@@ -13,10 +13,10 @@ import numpy as np
 from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import start_phases
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.grid_nd.arrays import MOST_DIMENSIONS
-from herded.layouts.grid_nd.layout import why_no_rows
+from herded.layouts.grid_nd.arrays import MAX_DIMENSIONS
+from herded.layouts.grid_nd.layout import two_colour_grid_refusal
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.packing.colour_packing import unpack
+from herded.layouts.packing.colour_packing import unpack_colours
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.potts.arrays import potts_refusal
 from herded.layouts.potts.herd_arrays import (
@@ -24,14 +24,14 @@ from herded.layouts.potts.herd_arrays import (
     MAX_FLOAT64_COUPLING,
     compile_potts_herd,
     herd_shape,
+    max_total_coupling,
     n_cells,
     n_phases,
     n_planes,
     n_powers,
     n_sides,
     pack_herd,
-    picture_of,
-    strongest,
+    rows_and_columns,
     table_type,
 )
 from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
@@ -58,13 +58,17 @@ class PottsHerdLayout(HerdLayout):
         """Herds on lattices of three states or more."""
         model: Any = task.model
         draw: Any = task.draw
-        reason = why_no_rows(task, MOST_DIMENSIONS) or potts_refusal(model, None)
+        reason = two_colour_grid_refusal(task, MAX_DIMENSIONS) or potts_refusal(model, None)
         if reason:
             return reason
-        if strongest(model) > MAX_FLOAT64_COUPLING:
+        if max_total_coupling(model) > MAX_FLOAT64_COUPLING:
             return "its couplings are so strong that products of them are not numbers"
         members, kept = draw.members, draw.kept
-        shape, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+        shape, states, kind = (
+            rows_and_columns(model.shape),
+            model.log_unary.shape[-1],
+            table_type(model),
+        )
         places, sides, powers = 2.0 * n_cells(shape) * LANES, n_sides(model.shape), n_powers(model)
         entries = powers * states + (sides if powers == 1 else 0)
         tables = places * (4 * sides + entries * np.dtype(kind).itemsize)
@@ -115,11 +119,11 @@ class PottsHerdLayout(HerdLayout):
     @property
     def picture(self) -> tuple[int, int]:
         """Rows, and sites of each."""
-        return picture_of(self.model.shape)
+        return rows_and_columns(self.model.shape)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         halves = stored.reshape(*stored.shape[:-1], 2, self.shape[1], self.shape[4])
-        rows = unpack(halves, *self.picture)[..., self.arrays.place, :]
+        rows = unpack_colours(halves, *self.picture)[..., self.arrays.place, :]
         flat: np.ndarray = rows.reshape(*stored.shape[:-1], self.model.n_variables)
         return flat
 

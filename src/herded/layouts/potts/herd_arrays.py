@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.layouts.grid_nd.arrays import cube_shape, near_rows, row_parity
-from herded.layouts.packing.colour_packing import pack
+from herded.layouts.grid_nd.arrays import neighbour_rows, row_packing_shape, row_parity
+from herded.layouts.packing.colour_packing import pack_colours
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned, arrays_in
 from herded.system.compilation.jit import jit
@@ -29,7 +29,8 @@ from herded.system.numerics.exp_log import exp
 LANES = 32  # sites in a cell
 WORD = 32  # members in a word
 FOUR, SIX = 4, 6  # neighbours that kernels count
-SINGLE = 65.0  # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
+# sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
+MAX_FLOAT32_COUPLING = 65.0
 MAX_FLOAT64_COUPLING = 690.0  # the same for doubles
 ALL = 2**WORD - 1
 
@@ -68,7 +69,7 @@ def n_sides(shape: tuple[int, ...]) -> int:
     return -(-len(shape) // 2) * 4
 
 
-def picture_of(shape: tuple[int, ...]) -> tuple[int, int]:
+def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
     """Rows along the last axis, and sites of each."""
     return math.prod(shape[:-1]), shape[-1]
 
@@ -91,20 +92,24 @@ def n_powers(model: Lattice) -> int:
     return 1 + (FOUR if around <= FOUR else SIX)
 
 
-def strongest(model: Lattice) -> float:
+def max_total_coupling(model: Lattice) -> float:
     """What the couplings of a site can add up to."""
     return 2 * len(model.shape) * float(np.abs(model.all_couplings).max(initial=0.0))
 
 
 def table_type(model: Lattice) -> type[np.float32] | type[np.float64]:
-    return np.float32 if strongest(model) <= SINGLE else np.float64
+    return np.float32 if max_total_coupling(model) <= MAX_FLOAT32_COUPLING else np.float64
 
 
 def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
     """The factors of the conditionals, and where there are neighbours."""
-    picture, states, kind = picture_of(model.shape), model.log_unary.shape[-1], table_type(model)
+    picture, states, kind = (
+        rows_and_columns(model.shape),
+        model.log_unary.shape[-1],
+        table_type(model),
+    )
     cells, sides, powers = n_cells(picture), n_sides(model.shape), n_powers(model)
-    place, beside = place_rows(model)
+    place, beside = neighbour_row_places(model)
     order, couplings = np.argsort(place), model.all_couplings
     table = aligned((2, cells, powers * states, LANES), kind)
     table[:, :, 0] = 1.0  # places that no site has stay in state 0
@@ -122,7 +127,7 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
     for axis, along in zip(range(last, -1, -1), model.couplings, strict=True):
         for behind in (0, 1):
             side = behind if axis == last else 2 + 2 * axis + behind  # the last axis first
-            values = beyond(along, model.shape, axis, behind)
+            values = couplings_towards(along, model.shape, axis, behind)
             _fill_side(values.reshape(picture)[order], side, factors, there)
     sizes = (0,) * n_planes(states), (0,) * powers
     found = PottsHerdArrays(table, factors, there, beside, place, *sizes, model.joined[0])
@@ -131,20 +136,22 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
     return found
 
 
-def place_rows(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
+def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
     """Where rows lie, and which lie beside each place along all axes but the last."""
-    rows, frame = picture_of(model.shape)[0], cube_shape(model.shape)
+    rows, frame = rows_and_columns(model.shape)[0], row_packing_shape(model.shape)
     parity = row_parity(model.shape, frame)[:rows]
     place = np.empty(rows, np.int64)
     for odd in (0, 1):  # even rows are as many as odd ones, or one more
         place[parity == odd] = np.arange(odd, rows, 2)
-    near = near_rows(model.shape, model.joined, frame)[:rows] - frame.layer
+    near = neighbour_rows(model.shape, model.joined, frame)[:rows] - frame.layer
     beside = np.empty_like(near)
     beside[place] = place[np.maximum(near, 0)]
     return place, beside
 
 
-def beyond(along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int) -> np.ndarray:
+def couplings_towards(
+    along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int
+) -> np.ndarray:
     """The coupling of each site with the one before or behind it, NaN where there is none."""
     missing = [(0, shape[n] - along.shape[n]) for n in range(len(shape))]
     values = np.pad(along, missing, constant_values=np.nan)
@@ -193,7 +200,7 @@ def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: boo
     The border is 0, or what lies on the other side of a ring.
     """
     height, width = shape
-    halves = pack(states.reshape(-1, height, width), height).astype(np.uint32)
+    halves = pack_colours(states.reshape(-1, height, width), height).astype(np.uint32)
     members, columns = len(halves), halves.shape[3]
     x = aligned((2, height, n_words(members), planes, columns + 2), np.uint32)
     for m in range(members):

@@ -37,7 +37,7 @@ CHOSEN = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 
 @jit
-def choose_all(
+def choose_states_of_word(
     table,
     factors,
     planes,
@@ -77,7 +77,7 @@ def choose_all(
 
 
 @jit
-def by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
+def weight_by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
     """A state's weight in one member, from the binary digits of how many neighbours are in it."""
     odd = U4(c0 & bit) != NO
     low = e1 if odd else e0
@@ -87,7 +87,7 @@ def by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
 
 
 @jit
-def of_many(c0, c1, bit, e4, e5, e6):
+def weight_of_4_or_more(c0, c1, bit, e4, e5, e6):
     """The weight of a state that four neighbours or more are in."""
     five = e5 if U4(c0 & bit) != NO else e4
     return e6 if U4(c1 & bit) != NO else five
@@ -106,12 +106,18 @@ def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
             m0 = m1 = m2 = m3 = e4
             if len(powers) == 7:
                 e5, e6 = table[entry + R5 + j], table[entry + R6 + j]
-                m0, m1 = of_many(c0, c1, b0, e4, e5, e6), of_many(c0, c1, b1, e4, e5, e6)
-                m2, m3 = of_many(c0, c1, b2, e4, e5, e6), of_many(c0, c1, b3, e4, e5, e6)
-            w[row + j] = by_count(c0, c1, c2, b0, e0, e1, e2, e3, m0)
-            w[row + R1 + j] = by_count(c0, c1, c2, b1, e0, e1, e2, e3, m1)
-            w[row + R2 + j] = by_count(c0, c1, c2, b2, e0, e1, e2, e3, m2)
-            w[row + R3 + j] = by_count(c0, c1, c2, b3, e0, e1, e2, e3, m3)
+                m0, m1 = (
+                    weight_of_4_or_more(c0, c1, b0, e4, e5, e6),
+                    weight_of_4_or_more(c0, c1, b1, e4, e5, e6),
+                )
+                m2, m3 = (
+                    weight_of_4_or_more(c0, c1, b2, e4, e5, e6),
+                    weight_of_4_or_more(c0, c1, b3, e4, e5, e6),
+                )
+            w[row + j] = weight_by_count(c0, c1, c2, b0, e0, e1, e2, e3, m0)
+            w[row + R1 + j] = weight_by_count(c0, c1, c2, b1, e0, e1, e2, e3, m1)
+            w[row + R2 + j] = weight_by_count(c0, c1, c2, b2, e0, e1, e2, e3, m2)
+            w[row + R3 + j] = weight_by_count(c0, c1, c2, b3, e0, e1, e2, e3, m3)
 
 
 @jit
@@ -162,7 +168,7 @@ def shares(left, right, one):
 
 
 @jit
-def move(low, high, few, many, here):
+def move_phases_where_present(low, high, few, many, here):
     """Move the phases of a node, where a member is here: both, and bits that changed."""
     a, b = U4(low + (few if here else NO)), U4(high + (many if here else NO))
     return a, b, U4(U4(low ^ a) | U4(high ^ b))
@@ -172,7 +178,7 @@ def move(low, high, few, many, here):
 def move_phases(p, left, right, one):
     """Move the phases of a node: both, and whether one carries."""
     few, many = shares(left, right, one)
-    low, high, moved = move(p[0], p[1], few, many, True)
+    low, high, moved = move_phases_where_present(p[0], p[1], few, many, True)
     return (low, high), U4(moved & CARRY) != NO
 
 
@@ -181,13 +187,13 @@ def step_of_4(p, a, b, c, d, one):
     """Move the phases of a tree of four weights: its phases, and the bits of where it leads."""
     q, h = move_phases((p[0], p[1]), a + b, c + d, one)
     few, many = shares(c if h else a, d if h else b, one)
-    a1, b1, left = move(p[2], p[3], few, many, not h)
-    a2, b2, right = move(p[4], p[5], few, many, h)
+    a1, b1, left = move_phases_where_present(p[2], p[3], few, many, not h)
+    a2, b2, right = move_phases_where_present(p[4], p[5], few, many, h)
     return (q[0], q[1], a1, b1, a2, b2), h, U4(U4(left | right) & CARRY) != NO
 
 
 @jit
-def leaf(h, m, w0, w1, w2, w3):
+def select_leaf(h, m, w0, w1, w2, w3):
     """The one of four weights that two bits lead to."""
     a, b = w2 if h else w0, w3 if h else w1
     return b if m else a
@@ -202,10 +208,10 @@ def step_below(p, h, m, left, right, one):
     few, many = shares(left, right, one)
     few0, many0 = NO if m else few, NO if m else many
     few1, many1 = few if m else NO, many if m else NO
-    a0, b0, m0 = move(p[0], p[1], few0, many0, not h)
-    a1, b1, m1 = move(p[2], p[3], few1, many1, not h)
-    a2, b2, m2 = move(p[4], p[5], few0, many0, h)
-    a3, b3, m3 = move(p[6], p[7], few1, many1, h)
+    a0, b0, m0 = move_phases_where_present(p[0], p[1], few0, many0, not h)
+    a1, b1, m1 = move_phases_where_present(p[2], p[3], few1, many1, not h)
+    a2, b2, m2 = move_phases_where_present(p[4], p[5], few0, many0, h)
+    a3, b3, m3 = move_phases_where_present(p[6], p[7], few1, many1, h)
     moved = U4(U4(m0 | m1) | U4(m2 | m3))
     return (a0, b0, a1, b1, a2, b2, a3, b3), U4(moved & CARRY) != NO
 
@@ -239,7 +245,7 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
                 p0, p1, p2, p3 = phases[R6 + j], phases[R7 + j], phases[R8 + j], phases[R9 + j]
                 p4, p5, p6 = phases[R10 + j], phases[R11 + j], phases[R12 + j]
                 p = p0, p1, p2, p3, p4, p5, p6, phases[R13 + j]
-                left, right = leaf(h, m, a, c, e, g), leaf(h, m, b, d, f, i)
+                left, right = select_leaf(h, m, a, c, e, g), select_leaf(h, m, b, d, f, i)
                 below, n = step_below(p, h, m, left, right, one)
                 phases[R6 + j], phases[R7 + j], phases[R8 + j], phases[R9 + j] = below[:4]
                 phases[R10 + j], phases[R11 + j], phases[R12 + j], phases[R13 + j] = below[4:]
@@ -303,7 +309,7 @@ def choose_last(w, at, planes, one, bit, phases, new):
             p0, p1, p2, p3 = phases[o + R6], phases[o + R7], phases[o + R8], phases[o + R9]
             p4, p5, p6, p7 = phases[o + R10], phases[o + R11], phases[o + R12], phases[o + R13]
             p = p0, p1, p2, p3, p4, p5, p6, p7
-            left, right = leaf(h, m, a, c, e, g), leaf(h, m, b, d, f, i)
+            left, right = select_leaf(h, m, a, c, e, g), select_leaf(h, m, b, d, f, i)
             below, n = step_below(p, h, m, left, right, one)
             phases[o + R6], phases[o + R7], phases[o + R8], phases[o + R9] = below[:4]
             phases[o + R10], phases[o + R11], phases[o + R12], phases[o + R13] = below[4:]

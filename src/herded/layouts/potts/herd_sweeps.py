@@ -11,15 +11,15 @@ the phases of the cell (`layouts.potts.herd_conditionals`), in an order of its o
 import numpy as np
 
 from herded.layouts.potts.herd_arrays import LANES, WORD
-from herded.layouts.potts.herd_conditionals import choose_all
+from herded.layouts.potts.herd_conditionals import choose_states_of_word
 from herded.layouts.potts.member_order import (
     STAGES,
     fill_lanes,
     fill_masks,
     fill_switches,
-    mix_members,
-    shuffle,
-    unmix_members,
+    permute_members,
+    shuffle_numbers,
+    unpermute_members,
 )
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
@@ -83,7 +83,7 @@ def potts_herd_sweeps(
             else:
                 for nth in range(moving):
                     fill_lanes(phases, nth * R1, random_bits(key, visit * moving + nth), ALL)
-            shuffle(order, words, random_bits(order_key, visit * Z(words + 1)))
+            shuffle_numbers(order, words, random_bits(order_key, visit * Z(words + 1)))
             summed = 0
             for word in order:
                 name = random_bits(order_key, visit * Z(words + 1) + Z(1 + word))
@@ -95,7 +95,7 @@ def potts_herd_sweeps(
                 look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
                     if row % rows >= rows - bits:
-                        mix_members(near, row, switches)
+                        permute_members(near, row, switches)
                 near_there = there[colour, cell]
                 if factors is None:
                     find_four(near, Z(rows), states, near_there, Z(0), octets, hot, Z(0))
@@ -111,7 +111,7 @@ def potts_herd_sweeps(
                         find_four(near, Z(rows), states, near_there, four, octets, hot, at)
                 for k in range(len(new)):
                     new[k] = NO
-                choose_all(
+                choose_states_of_word(
                     table[colour, cell],
                     None if factors is None else factors[colour, cell],
                     planes,
@@ -128,7 +128,7 @@ def potts_herd_sweeps(
                     summing,
                 )
                 for row in range(rows - bits, rows):
-                    unmix_members(new, row, switches)
+                    unpermute_members(new, row, switches)
                 store(flat, x.shape, colour, word, first, lanes, ring, new)
                 if samples.size:
                     at = s * block.shape[1]
@@ -140,10 +140,10 @@ def potts_herd_sweeps(
                     count(hot, states, counted)
                 summed += live
                 if tally.size and (summed + WORD > SUMMED or word == order[-1]):
-                    deliver(recorded, tally, colour * sites + first, lanes, states)
+                    flush_sums(recorded, tally, colour * sites + first, lanes, states)
                     summed = 0
             if ones.size:
-                deliver(counted, ones, colour * sites + first, lanes, states)
+                flush_sums(counted, ones, colour * sites + first, lanes, states)
             if kept.size:
                 for k in range(len(phases)):
                     kept[colour, cell, k] = phases[k] & PHASE
@@ -294,7 +294,7 @@ def count(hot, states, counted):
 
 
 @jit
-def deliver(sums, found, site, lanes, states):
+def flush_sums(sums, found, site, lanes, states):
     """Add the sums of a cell to those of the run, and begin anew."""
     for k in range(states):
         for m in range(lanes):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.grid.layout import PackedLayout, why_no_grid
+from herded.layouts.grid.layout import ColourPackedLayout, grid_refusal
 from herded.layouts.potts.arrays import compile_potts, lattice_memory, potts_refusal, start_potts
 from herded.layouts.potts.sweeps import potts_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
@@ -16,7 +16,7 @@ from herded.system.aligned_arrays import aligned
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PottsLayout(PackedLayout):
+class PottsLayout(ColourPackedLayout):
     """Planes of tabulated exponentials, in `PottsArrays`."""
 
     counts: ClassVar[bool] = False
@@ -25,7 +25,7 @@ class PottsLayout(PackedLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Pooled weights, or draws, on a lattice of three states or more."""
         model: Any = task.model
-        reason = why_no_grid(task)
+        reason = grid_refusal(task)
         if reason or model.log_unary.shape[2] == 2:  # which `GridLayout` has spoken of
             return reason
         reason = potts_refusal(model, task.draw.weights)

@@ -30,7 +30,7 @@ def fill_lanes(bits, at, key, allowed):
 
 
 @jit
-def shuffle(order, n, key):
+def shuffle_numbers(order, n, key):
     """A random order of n numbers (Fisher and Yates)."""
     for k in range(n):
         order[k] = k
@@ -42,7 +42,7 @@ def shuffle(order, n, key):
 @jit
 def fill_masks(masks, places, key, live):
     """The places of a word in a random order, as masks of one bit, and four empty ones."""
-    shuffle(places, live, random_bits(key, Z(STAGES)))
+    shuffle_numbers(places, live, random_bits(key, Z(STAGES)))
     for k in range(live):
         masks[k] = Z(1) << Z(places[k])
     masks[live : live + 4] = U4(0)
@@ -65,7 +65,7 @@ def exchange_bits(word, switches, distance):
 
 
 @jit
-def mix_members(words, row, switches):
+def permute_members(words, row, switches):
     """Bring the members of a row of words to their places."""
     at = Z(row) * R1
     for j in range(R1):
@@ -77,7 +77,7 @@ def mix_members(words, row, switches):
 
 
 @jit
-def unmix_members(words, row, switches):
+def unpermute_members(words, row, switches):
     """Bring members back."""
     at = Z(row) * R1
     for j in range(R1):

@@ -11,7 +11,7 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
 from herded.draws.herded import VECTOR_ONE_INT
 from herded.draws.herded_weights import bin_vector, bins_in_sweep
-from herded.layouts.grid.sweeps import wrap, write_sample, write_states
+from herded.layouts.grid.sweeps import copy_periodic_border, write_sample, write_states
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
 from herded.system.compilation.jit import jit
@@ -26,7 +26,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     u and f are (2, strips, entries of a strip); w is (bins, places of both colours * K), and empty
-    for Gibbs sampling; else as `lattice_sweeps`. A site's weights lie beside each other: the bins
+    for Gibbs sampling; else as `grid_sweeps`. A site's weights lie beside each other: the bins
     of its cell are many, and those of a visit are then one cache line and not K.
     """
     strips, columns = u.shape[1], x.shape[2] - 2
@@ -45,10 +45,10 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                     continue
                 s, colour = half // 2, half & 1
                 at = (colour * strips + strip) * sites
-                look_around(x, colour, strip * rows, rows, around)
+                copy_neighbour_states(x, colour, strip * rows, rows, around)
                 for cell in range(places // LANES):
                     first = cell * LANES
-                    multiply(u, f, colour, strip, cell, states, around, sums, upto)
+                    cumulate_weights(u, f, colour, strip, cell, states, around, sums, upto)
                     round_cell_conditionals(states, sums, upto, one, p, mean)
                     if w.size == 0:
                         clock = np.uint64((sweep + s) * block.shape[1] + at + first)
@@ -57,19 +57,19 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                         vector = ((colour * strips + strip) * places + first) * states
                         bins = bins_in_sweep(sweep + s)
                         if bins > bins_in_sweep(sweep + s - 1):
-                            split(w, vector, states * LANES, bins)
-                        find(mean, states, bins, w, vector, place)
+                            split_bins(w, vector, states * LANES, bins)
+                        find_weight_vectors(mean, states, bins, w, vector, place)
                         herd_states(states, p, w, place, weights, top, new, first)
                     if len(tally) > 0:
                         add_up(states, p, tally, at + first, min(LANES, sites - first))
                 write_states(x, colour, strip * rows, rows, height, new)
                 write_sample(new, block, s, at, sites)
                 if periodic:
-                    wrap(x, colour, strip * rows, rows, height)
+                    copy_periodic_border(x, colour, strip * rows, rows, height)
 
 
 @jit
-def look_around(x, colour, first, rows, around):
+def copy_neighbour_states(x, colour, first, rows, around):
     """The states of each site's neighbours, in planes left, right, up, down of its cell."""
     columns = x.shape[2] - 2
     other = x[1 - colour]
@@ -85,7 +85,7 @@ def look_around(x, colour, first, rows, around):
 
 
 @jit
-def multiply(u, f, colour, strip, cell, states, around, sums, upto):
+def cumulate_weights(u, f, colour, strip, cell, states, around, sums, upto):
     """What the conditionals of a cell are proportional to, cumulated over states."""
     unary = u[colour, strip, cell * states * LANES : (cell + 1) * states * LANES]
     factor = f[colour, strip, cell * 4 * LANES : (cell + 1) * 4 * LANES]
@@ -139,7 +139,7 @@ def draw_states(states, p, key, clock, left, new, first):
 
 
 @jit
-def split(w, vector, size, bins):
+def split_bins(w, vector, size, bins):
     """Both halves of every bin of a cell inherit its weights."""
     for b in range(bins // 2 - 1, -1, -1):
         for k in range(vector, vector + size):
@@ -148,7 +148,7 @@ def split(w, vector, size, bins):
 
 
 @jit
-def find(mean, states, bins, w, vector, place):
+def find_weight_vectors(mean, states, bins, w, vector, place):
     """Where the weight vector of each site of a cell begins: in the bin of its conditional."""
     plane = w.shape[1]
     for m in range(LANES):

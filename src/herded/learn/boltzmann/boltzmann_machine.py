@@ -14,7 +14,7 @@ from herded.learn.boltzmann.log_z import LearnedLogZ, ladder_log_z
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
 from herded.learn.fitting.fit_function import fit
 from herded.learn.fitting.fit_result import Fitted
-from herded.learn.fitting.fit_setup import QUICK
+from herded.learn.fitting.fit_setup import QUICK_EXACT_BYTES
 from herded.methods.gibbs import Gibbs
 from herded.methods.options import check_seed
 from herded.models.constraints.start_states import member_starts
@@ -226,7 +226,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         if self.log_z_ is None:
             try:
-                exact = ExactMoments(self.model_, QUICK).of(self.model_.log_tables)[0]
+                exact = ExactMoments(self.model_, QUICK_EXACT_BYTES).of(self.model_.log_tables)[0]
                 self.log_z_ = LearnedLogZ(exact, (exact, exact), True)
             except MemoryLimitError:
                 self.log_z_ = ladder_log_z(self.model_, sweeps, self.seed)

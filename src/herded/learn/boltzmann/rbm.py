@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing_extra_error
 from herded.learn.boltzmann.log_z import LearnedLogZ, annealed_log_z
 from herded.learn.boltzmann.rbm_assessment import assess
-from herded.learn.boltzmann.rbm_parameters import RBMParameters, Training
+from herded.learn.boltzmann.rbm_parameters import RBMParameters, RBMTraining
 from herded.learn.fitting.observations import MOST_STATES
 from herded.methods.options import check_herd, check_seed
 from herded.models.factor_graph import FactorGraph
@@ -288,7 +288,7 @@ class RBM(TransformerMixin, BaseEstimator):
         check_herd(self.herd)
         check_seed(self.seed)
 
-    def _begin(self, X: ArrayLike) -> tuple[Training, np.ndarray]:
+    def _begin(self, X: ArrayLike) -> tuple[RBMTraining, np.ndarray]:
         """Fresh layers, and the rows as columns of states."""
         self._check()
         rows = validate_data(self, X, dtype=np.float64)
@@ -301,7 +301,7 @@ class RBM(TransformerMixin, BaseEstimator):
         bits = random_bits_array(stream_key(self.seed, 0, START), self.herd)
         herd = np.ascontiguousarray(x[:, (bits % np.uint64(len(rows))).astype(np.int64)])
         half = np.full(self.hidden, 0.5)
-        return Training(layers, herd, layers.statistics(x)[0], half), x
+        return RBMTraining(layers, herd, layers.statistics(x)[0], half), x
 
     def _states_of(self, rows: np.ndarray) -> np.ndarray:
         if self.states is None:
@@ -339,12 +339,12 @@ class RBM(TransformerMixin, BaseEstimator):
             )
         return np.ascontiguousarray(rows.T).astype(np.uint16)
 
-    def _step(self, training: Training, x: np.ndarray, rate: float) -> None:
+    def _step(self, training: RBMTraining, x: np.ndarray, rate: float) -> None:
         training.step(x, rate, self.l2, self.sweeps, self.seed)
         if not np.isfinite(training.layers.weights).all():
             raise divergence_error(self.rate)
 
-    def _keep(self, training: Training) -> None:
+    def _keep(self, training: RBMTraining) -> None:
         self.training_, self.layers_ = training, training.layers
         self.log_z_ = None
 

@@ -8,7 +8,7 @@ units of the other are independent, so that a sweep draws all of each at once. M
 
 import numpy as np
 
-from herded.learn.fitting.conditional_kernels import draw_together
+from herded.learn.fitting.conditional_kernels import draw_systematically
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
@@ -76,13 +76,13 @@ def layer_sweeps(
         hidden_means(x, first, weights, hidden_bias, of_hidden, p_hidden)
         for j in range(len(h)):
             at = clock + np.uint64(j)
-            draw_together(p_hidden[j], 2, key, order_key, at, orders, later, carried, h[j])
+            draw_systematically(p_hidden[j], 2, key, order_key, at, orders, later, carried, h[j])
         visible_fields(h, across, visible_bias, of_visible)
         for i in range(len(x)):
             visible_conditionals(h, first, across, visible_bias, of_visible, i, p)
             at = clock + np.uint64(len(h) + i)
             states = first[i + 1] - first[i] + 1
-            draw_together(p, states, key, order_key, at, orders, later, carried, x[i])
+            draw_systematically(p, states, key, order_key, at, orders, later, carried, x[i])
 
 
 @jit

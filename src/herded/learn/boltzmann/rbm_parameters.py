@@ -22,7 +22,7 @@ from herded.system.numerics.exp_log import log_array
 WEIGHTS, HERD = 16, 17  # purposes of streams
 INITIAL_WEIGHT_RANGE = 0.01  # weights start up to so far from 0
 MOST_ENUMERATED = 2**20  # joint states of a layer
-FORGET = 0.01  # how fast the running means of hidden units follow
+HIDDEN_MEAN_DECAY = 0.01  # how fast the running means of hidden units follow
 PART = 1024  # rows at once, which bounds the room they take
 
 
@@ -54,7 +54,7 @@ class RBMParameters:
     def hidden_means(self, x: np.ndarray) -> np.ndarray:
         """(members, hidden) the probability of 1, given visible states x (visible, members)."""
         found = np.empty((x.shape[1], len(self.hidden_bias)))
-        for part in parts(x):
+        for part in member_chunks(x):
             members = part.stop - part.start
             p = np.empty((len(self.hidden_bias), 2, members))
             room = np.empty((members, len(self.hidden_bias)))
@@ -66,7 +66,7 @@ class RBMParameters:
     def log_scores(self, x: np.ndarray) -> np.ndarray:
         """(members,) log of the sum over hidden states: unnormalised log-probabilities."""
         scores = np.empty(x.shape[1])
-        for part in parts(x):
+        for part in member_chunks(x):
             own = np.ascontiguousarray(x[:, part])
             log_scores(
                 own, self.first, self.weights, self.visible_bias, self.hidden_bias, scores[part]
@@ -133,14 +133,14 @@ class RBMParameters:
         return FactorGraph(np.append(states, np.full(hidden, 2)), factors)
 
 
-def parts(x: np.ndarray) -> Iterable[slice]:
+def member_chunks(x: np.ndarray) -> Iterable[slice]:
     """Members in parts of moderate size."""
     members = x.shape[1]
     return [slice(a, min(a + PART, members)) for a in range(0, members, PART)]
 
 
 @dataclass
-class Training:
+class RBMTraining:
     """Steps of persistent contrastive divergence with a herd, along the centred gradient.
 
     (Melchior, Fischer and Wiskott, "How to center deep Boltzmann machines", 2016: weights are of
@@ -161,7 +161,7 @@ class Training:
         of_herd = layers.statistics(self.herd)
         visible, seen = visible - of_herd[0], hidden
         hidden, both = hidden - of_herd[1], both - of_herd[2]
-        self.hidden_mean = (1.0 - FORGET) * self.hidden_mean + FORGET * seen
+        self.hidden_mean = (1.0 - HIDDEN_MEAN_DECAY) * self.hidden_mean + HIDDEN_MEAN_DECAY * seen
         both -= self.visible_mean[:, None] * hidden + visible[:, None] * self.hidden_mean
         both -= l2 * layers.weights
         visible = visible - (both * self.hidden_mean).sum(axis=1)

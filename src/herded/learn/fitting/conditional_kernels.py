@@ -30,7 +30,7 @@ from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
 ONE = float(2**31)  # probabilities of draws are whole numbers at this scale
-TOGETHER = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
+ROWS_PER_PASS = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
 
 
 class FactorLinks(NamedTuple):
@@ -108,7 +108,7 @@ def find_conditionals(links, tables, i, rows, entry, p):
 
 
 @jit
-def expect(links, i, rows, entry, p, weight, expected):
+def expected_entries(links, i, rows, entry, p, weight, expected):
     """Add the conditionals, times the weights of rows, to the entries they are of."""
     for at in range(links.link_start[i], links.link_start[i + 1]):
         row, stride, share = entry[at - links.link_start[i]], links.stride[at], links.share[at]
@@ -133,15 +133,15 @@ def pseudo_likelihood(links, tables, x, weight, expected):
     Entries of `expected` are divided by the number of their factor's variables.
     """
     n, total = x.shape
-    entry = np.empty((most_links(links), TOGETHER), np.int64)
-    p = np.empty((max_value(links.states), TOGETHER))
+    entry = np.empty((most_links(links), ROWS_PER_PASS), np.int64)
+    p = np.empty((max_value(links.states), ROWS_PER_PASS))
     value = 0.0
-    for first in range(0, total, TOGETHER):
-        last = min(first + TOGETHER, total)
+    for first in range(0, total, ROWS_PER_PASS):
+        last = min(first + ROWS_PER_PASS, total)
         for i in range(n):
             find_entries(links, i, x, first, last, entry)
             find_conditionals(links, tables, i, last - first, entry, p)
-            expect(links, i, last - first, entry, p, weight[first:last], expected)
+            expected_entries(links, i, last - first, entry, p, weight[first:last], expected)
             part = 0.0
             for r in range(last - first):
                 part += weight[first + r] * log(p[x[i, first + r], r])
@@ -150,7 +150,7 @@ def pseudo_likelihood(links, tables, x, weight, expected):
 
 
 @jit
-def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, weight, expected):
+def sweep_members(links, tables, known, x, key, order_key, sweep, sweeps, orders, weight, expected):
     """Sweeps of a herd, from sweep number `sweep` on, whose members draw together.
 
     known[i, r] is a state that member r keeps at variable i, or -1; without rows all is free.
@@ -167,13 +167,15 @@ def herd_sweeps(links, tables, known, x, key, order_key, sweep, sweeps, orders, 
                 if known[i, r] >= 0:
                     for k in range(links.states[i]):
                         p[k, r] = 1.0 if k == known[i, r] else 0.0
-            expect(links, i, members, entry, p, weight, expected)
+            expected_entries(links, i, members, entry, p, weight, expected)
             clock = np.uint64(s * n + i)
-            draw_together(p, links.states[i], key, order_key, clock, orders, later, carried, x[i])
+            draw_systematically(
+                p, links.states[i], key, order_key, clock, orders, later, carried, x[i]
+            )
 
 
 @jit
-def draw_together(p, states, key, order_key, clock, orders, later, carried, x):
+def draw_systematically(p, states, key, order_key, clock, orders, later, carried, x):
     """x[r]: a state drawn from p[:, r], in all members r together.
 
     State k or a later one? All who come so far ask, and each such split has its own phase.
@@ -207,9 +209,9 @@ def share_behind(p, k, states, r):
 def count_entries(links, x, weight, counts):
     """counts[e] += weights of the rows in which a factor is in the state of its entry e."""
     n, total = x.shape
-    entry = np.empty((most_links(links), TOGETHER), np.int64)
-    for first in range(0, total, TOGETHER):
-        last = min(first + TOGETHER, total)
+    entry = np.empty((most_links(links), ROWS_PER_PASS), np.int64)
+    for first in range(0, total, ROWS_PER_PASS):
+        last = min(first + ROWS_PER_PASS, total)
         for i in range(n):
             find_entries(links, i, x, first, last, entry)
             for at in range(links.link_start[i], links.link_start[i + 1]):
@@ -223,9 +225,9 @@ def count_entries(links, x, weight, counts):
 def score_rows(links, tables, x, scores):
     """scores[k, r] += what row r scores by the log-potentials tables[k]."""
     n, total = x.shape
-    entry = np.empty((most_links(links), TOGETHER), np.int64)
-    for first in range(0, total, TOGETHER):
-        last = min(first + TOGETHER, total)
+    entry = np.empty((most_links(links), ROWS_PER_PASS), np.int64)
+    for first in range(0, total, ROWS_PER_PASS):
+        last = min(first + ROWS_PER_PASS, total)
         for i in range(n):
             find_entries(links, i, x, first, last, entry)
             for at in range(links.link_start[i], links.link_start[i + 1]):

@@ -11,8 +11,8 @@ import numpy as np
 
 from herded.learn.fitting.log_linear import replace_tables
 from herded.methods.exact.elimination import SumElimination
-from herded.methods.exact.elimination_order import elimination_order, in_given_order
-from herded.methods.exact.elimination_plan import EliminationPlan, children_of, plan_elimination
+from herded.methods.exact.elimination_order import cost_of_order, elimination_order
+from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
 from herded.methods.exact.elimination_tables import ENTRY, Scope, fill_buckets
 from herded.models.factor_graph import FactorGraph
 
@@ -30,8 +30,8 @@ class ExactMoments:
         """log Z, and (E,) the probability of each entry: that its factor is in this state."""
         sums, expected = eliminate_all(replace_tables(self.graph, tables), self.plan, self.places)
         log_z = sums.log_z()
-        go_back(sums)
-        fill(sums, expected)
+        compute_marginals(sums)
+        scatter_marginals(sums, expected)
         return log_z, expected.entries
 
     def log_z(self, tables: np.ndarray) -> float:
@@ -68,7 +68,7 @@ def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[EntryView]:
     return found
 
 
-class Expected:
+class ExpectedEntries:
     """The expected entries of all tables, and the part of each factor by its scope."""
 
     def __init__(self, size: int, places: Iterable[EntryView]) -> None:
@@ -92,24 +92,24 @@ def eliminate_all(
     plan: EliminationPlan,
     places: Iterable[EntryView],
     beside: Iterable[Scope] = (),
-) -> tuple[SumElimination, Expected]:
+) -> tuple[SumElimination, ExpectedEntries]:
     """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
-    expected, x = Expected(len(graph.log_tables), places), plan.possible.argmax(axis=1)
+    expected, x = ExpectedEntries(len(graph.log_tables), places), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
     wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
-    sums = SumElimination(buckets, children_of(plan.scopes), wanted)
+    sums = SumElimination(buckets, child_buckets(plan.scopes), wanted)
     for k in range(len(plan.order)):
         sums.forward(k)
     return sums, expected
 
 
-def go_back(sums: SumElimination) -> None:
+def compute_marginals(sums: SumElimination) -> None:
     """Find all marginals."""
     for k in reversed(range(len(sums.marginals))):
         sums.backward(k)
 
 
-def fill(sums: SumElimination, expected: Expected) -> None:
+def scatter_marginals(sums: SumElimination, expected: ExpectedEntries) -> None:
     """Write the marginals of all factors where they belong."""
     for scope, view in expected.parts:
         view[...] = sums.marginals[scope[0]] if len(scope) == 1 else sums.joints[scope]
@@ -123,12 +123,12 @@ class KnownRows:
     ) -> None:
         self.total, self.size = float(weight.sum()), len(graph.log_tables)
         self.weight = weight / self.total
-        self.graph, self.entry = beside_rows(graph, rows)
+        self.graph, self.entry = add_row_variable(graph, rows)
         unknown = self.graph.given({self.graph.n_variables - 1: 0})  # the row comes last
         order = elimination_order(unknown, max_memory / max(1, len(rows)), prune=False).order
         if len(rows) > 1:  # of one row all is known
             order = np.append(order, self.graph.n_variables - 1)
-        self.plan = plan_elimination(in_given_order(self.graph, order), max_memory, whole=True)
+        self.plan = plan_elimination(cost_of_order(self.graph, order), max_memory, whole=True)
         self.places = places_of(self.graph, self.plan)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
@@ -136,7 +136,7 @@ class KnownRows:
         sums, expected = self._summed(tables, self.plan)
         value = float((self.weight * self._log_z(sums)).sum())
         self._go_back(sums)
-        fill(sums, expected)
+        scatter_marginals(sums, expected)
         into = np.bincount(self.entry, expected.entries, minlength=self.size)
         return self.total * value, self.total * into
 
@@ -166,7 +166,7 @@ class KnownRows:
 
     def _summed(
         self, tables: np.ndarray, plan: EliminationPlan, beside: Iterable[Scope] = ()
-    ) -> tuple[SumElimination, Expected]:
+    ) -> tuple[SumElimination, ExpectedEntries]:
         return eliminate_all(
             replace_tables(self.graph, tables[self.entry]), plan, self.places, beside
         )
@@ -183,10 +183,10 @@ class KnownRows:
         """With rows as probable as the data have them, not as the model would."""
         if self._row >= 0:
             sums.prescribed[self._row] = self.weight
-        go_back(sums)
+        compute_marginals(sums)
 
 
-def beside_rows(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:
+def add_row_variable(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:
     """A graph of the unknown variables and, last, of the row; where its entries come from."""
     unknown = np.flatnonzero(rows[0] < 0)
     number = np.full(graph.n_variables, -1)

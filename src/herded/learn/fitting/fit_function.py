@@ -12,7 +12,7 @@ from herded.errors import HerdedWarning, Interrupted, MethodError
 from herded.learn.assessment.fit_outcome import judge
 from herded.learn.fitting.fit_result import Fitted
 from herded.learn.fitting.fit_setup import FitOptions, Penalty, check_rows, prepare_training
-from herded.learn.fitting.log_linear import LogLinear, log_linear
+from herded.learn.fitting.log_linear import LogLinear, build_log_linear
 from herded.learn.fitting.objectives import DataRows
 from herded.learn.fitting.observations import as_observations, check_enough, split_rows
 from herded.models.naming import variable_text
@@ -152,7 +152,7 @@ def fit(
         objective, method, batch, patience, steps, rate, herd, sweeps, seed,
         memory_limits.memory_limit(max_memory),
     )  # fmt: skip
-    given = log_linear(model, groups, weights)
+    given = build_log_linear(model, groups, weights)
     family, unit = given.normalised()
     every = as_observations(model, data)
     check_enough(model, every)
@@ -173,9 +173,9 @@ def fit(
         raise Interrupted("interrupted before the first step") from None
     run.identity = {
         "model": family.graph.content_hash,
-        "parameters": digest(given.group, given.weight),
-        "data": digest(learned) if held is None else digest(learned, held),
-        "penalty": digest(l1, l2),
+        "parameters": array_digest(given.group, given.weight),
+        "data": array_digest(learned) if held is None else array_digest(learned, held),
+        "penalty": array_digest(l1, l2),
         "options": options.as_text(run),
     }
     if checkpoint is not None:
@@ -184,7 +184,7 @@ def fit(
     with stop_event_on_interrupt() as stop:
         outcome = judge(run, stop)
     found = outcome.parameters
-    endless = sentence_on_endless(family, penalty, found, unit, len(learned))
+    endless = unbounded_parameter_warning(family, penalty, found, unit, len(learned))
     for sentence in outcome.warnings:
         warnings_module.warn(sentence, HerdedWarning, stacklevel=users_level())
     fitted = Fitted(
@@ -212,7 +212,7 @@ def fit(
     return fitted
 
 
-def sentence_on_endless(
+def unbounded_parameter_warning(
     family: LogLinear, penalty: Penalty, found: np.ndarray, unit: np.ndarray, rows: int
 ) -> str:
     """On a parameter beyond what so many rows can tell from infinity, if there is one.
@@ -249,7 +249,7 @@ def penalties(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
     return values
 
 
-def digest(*arrays: np.ndarray) -> str:
+def array_digest(*arrays: np.ndarray) -> str:
     """Sixteen hex digits that are equal for equal arrays."""
     found = hashlib.sha256()
     for array in arrays:

@@ -29,15 +29,16 @@ from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-QUICK = 2.0**24  # bytes of elimination that take a tenth of a second: "auto" takes no more
+# bytes of elimination that take a tenth of a second: "auto" takes no more
+QUICK_EXACT_BYTES = 2.0**24
 BATCHES, JITTER = 14, 15  # purposes of streams
 ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before exact steps
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
-WARM = 20  # calls of a herd before the first step
-SCORED = 10  # noisy steps between two looks at held-out rows
+WARM_UP_CALLS = 20  # calls of a herd before the first step
+STEPS_BETWEEN_SCORES = 10  # noisy steps between two looks at held-out rows
 MIN_COMPLETE_SHARE = 0.5  # of rows whose pseudo-likelihood gives the start
 HIDDEN_SHARE = 0.5  # of unknown states, from which on a column belongs to a hidden variable
-APART = 0.5  # hidden variables' parameters start up to so far from those of the model
+HIDDEN_JITTER = 0.5  # hidden variables' parameters start up to so far from those of the model
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def prepare_training(
         objective = Likelihood(known, model, parts.get("herd"))
     score = None if held is None else HeldOutScore(held, objective, options.max_memory)
     start = first_parameters(rows, penalty, options, has_begun, is_exact, score)
-    for _ in range(WARM if "herd" in parts and not has_begun else 0):
+    for _ in range(WARM_UP_CALLS if "herd" in parts and not has_begun else 0):
         parts["herd"].of(given if has_choice else start)
     if options.batch is None and not parts:
         function = penalty.smooth(objective)
@@ -175,7 +176,7 @@ def prepare_training(
             start = given if score(given) > score(start) else start
         else:
             start = assessor.better_start(start, given)
-        for _ in range(WARM if "herd" in parts else 0):
+        for _ in range(WARM_UP_CALLS if "herd" in parts else 0):
             parts["herd"].of(start)
     noisy = AveragedAscent(
         lambda x, step: objective(x, batches.of(step))[1],
@@ -187,7 +188,8 @@ def prepare_training(
         steps=options.steps,
     )
     return TrainingLoop(
-        noisy, options.steps, False, score, SCORED, EarlyStopping(options.patience), parts,
+        noisy, options.steps, False, score, STEPS_BETWEEN_SCORES, EarlyStopping(options.patience),
+        parts,
         assessor=assessor,
     )  # fmt: skip
 
@@ -217,7 +219,7 @@ def first_parameters(
     if not rows.complete:
         if hidden.any():
             bits = random_bits_array(stream_key(options.seed, 0, JITTER), len(start))
-            apart = APART * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
+            apart = HIDDEN_JITTER * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
             return np.where(rows.family.touching(hidden), start + apart, start)
         known = complete_rows(rows, penalty)
         if start.any():
@@ -262,7 +264,7 @@ def elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
     if options.method == "herd":
         return None
     try:
-        most = options.max_memory if options.method == "exact" else QUICK
+        most = options.max_memory if options.method == "exact" else QUICK_EXACT_BYTES
         return ExactMoments(rows.family.graph, most)
     except MemoryLimitError:
         if options.method == "exact":
@@ -275,7 +277,7 @@ def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.n
     if rows.complete:
         return rows.columns
     drawn = UnknownParts(rows.links, rows.states, len(rows.family.group), options.seed)
-    drawn.of(rows.family.tables(start), rows.weight, WARM)
+    drawn.of(rows.family.tables(start), rows.weight, WARM_UP_CALLS)
     return drawn.x
 
 

@@ -13,8 +13,8 @@ from herded.layouts.base import SweepableLayout
 from herded.learn.fitting.conditional_kernels import (
     FactorLinks,
     count_entries,
-    herd_sweeps,
     score_rows,
+    sweep_members,
 )
 from herded.learn.fitting.log_linear import LogLinear
 from herded.methods.gibbs import Gibbs
@@ -106,7 +106,7 @@ class UnknownParts:
         known = np.ascontiguousarray(self.known[:, every])
         x = np.ascontiguousarray(self.x[:, every])
         expected = np.zeros(self.size)
-        herd_sweeps(
+        sweep_members(
             self.links, tables, known, x, self.key, self.order_key,
             self.done, sweeps, member_orders(x.shape[1]), weight / sweeps, expected,
         )  # fmt: skip

@@ -177,7 +177,7 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
     )
 
 
-def log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
+def build_log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
     """What `fit` learns of a model: see its parameters `groups` and `weights`."""
     graph = to_factor_graph(model)
     if (graph.evidence >= 0).any():

@@ -12,7 +12,7 @@ UNKNOWN = -1
 MOST_STATES = 2**16  # states are kept in 16 bits
 
 
-def whole_rows(
+def as_integer_rows(
     name: str, data: ArrayLike, remedy: str = "write -1 for what is unknown"
 ) -> np.ndarray:
     """`data` as whole numbers, with a sentence of its own for NaN."""
@@ -25,7 +25,7 @@ def whole_rows(
 
 def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
     """(R, N) states, -1 where unknown. Variables of a picture may come in its shape."""
-    rows = whole_rows(name, data)
+    rows = as_integer_rows(name, data)
     n = model.n_variables
     if len(model.shape) > 1 and rows.ndim > 1 and rows.shape[1:] == model.shape:
         rows = rows.reshape(len(rows), n)

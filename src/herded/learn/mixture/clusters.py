@@ -79,7 +79,7 @@ def gaussian_data(
 ) -> MixtureData:
     """Points, centred and scaled, with the tables of their prior."""
     n, d = points.shape
-    tables = _restaurant(n, alpha)
+    tables = _chinese_restaurant_tables(n, alpha)
     for k in range(n + 2):
         tables[MARGINAL, k] = _gaussian_marginal(k, d, kappa, nu, scale)
     data = MixtureData(
@@ -99,7 +99,7 @@ def categorical_data(
     """Values from 0 to categories[j] - 1 in column j, with the tables of their prior."""
     n = len(values)
     starts = np.concatenate([[0], np.cumsum(categories)])
-    tables = _restaurant(n, alpha)
+    tables = _chinese_restaurant_tables(n, alpha)
     for size in categories.tolist():
         first = log_gamma(size * pseudo)
         for k in range(n + 2):
@@ -118,7 +118,7 @@ def categorical_data(
     return _with_alone(data)
 
 
-def _restaurant(n: int, alpha: float) -> np.ndarray:
+def _chinese_restaurant_tables(n: int, alpha: float) -> np.ndarray:
     """Tables with what the Chinese restaurant process says of clusters of every size."""
     tables = np.zeros((5, n + 2))
     tables[LOG] = [log(k) for k in range(n + 2)]

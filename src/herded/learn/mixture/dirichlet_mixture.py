@@ -160,7 +160,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         """
         table = validate_data(self, X, dtype=np.float64)
         burn_in = self._checked(table.shape[1])
-        scaling = validation.scaling(table, self.family)
+        scaling = validation.check_scaling(table, self.family)
         data = validation.arrange_points(table, scaling, self._prior())
         most = min(self.max_clusters, len(table))
         self._check_memory(data, most, burn_in)
@@ -272,7 +272,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
 
     def _checked(self, columns: int) -> int:
         """The burn-in, if all options are in range."""
-        validation.options(family=self.family, columns=columns, **self._prior())
+        validation.check_prior(family=self.family, columns=columns, **self._prior())
         check_herd(self.herd)
         check_seed(self.seed)
         if not is_whole_number(self.max_clusters, 1):

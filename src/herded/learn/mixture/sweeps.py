@@ -75,7 +75,7 @@ def start_members(herd, data, key):
         wanted = np.int64(random_bits(key, clock) >> _11) % (MOST_FOUNDERS - FEWEST_FOUNDERS + 1)
         wanted = min(wanted + FEWEST_FOUNDERS, most)
         for c in range(wanted):
-            _found(herd, data, m, c, random_bits(key, clock + np.uint64(c + 1)), gap)
+            _add_founder(herd, data, m, c, random_bits(key, clock + np.uint64(c + 1)), gap)
         for i in range(n):
             c = herd.label[m, i]
             if herd.size[m, c] == 0:
@@ -89,7 +89,7 @@ def start_members(herd, data, key):
 
 
 @jit
-def _found(herd, data, m, c, bits, gap):
+def _add_founder(herd, data, m, c, bits, gap):
     """One more founder, for cluster c; points that it is nearest to are its own."""
     n, total = len(gap), 0.0
     for i in range(n):

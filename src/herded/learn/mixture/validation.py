@@ -24,7 +24,7 @@ class Scaling(NamedTuple):
     categories: np.ndarray  # values of each column, of categorical ones
 
 
-def options(
+def check_prior(
     *,
     family: str,
     alpha: float,
@@ -64,14 +64,14 @@ def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> i
     return int(burn_in)
 
 
-def scaling(table: np.ndarray, family: str) -> Scaling:
+def check_scaling(table: np.ndarray, family: str) -> Scaling:
     """How to centre and scale points, or how many values each column has."""
     n, d = table.shape
     everything = np.arange(d)
     if family == "categorical":
         values = whole_values(table)
         if (values == values[0]).all():
-            raise nothing_varies(n, d)
+            raise constant_points_error(n, d)
         categories = values.max(axis=0).astype(np.int64) + 1
         return Scaling(family, everything, np.zeros(d), np.ones(d), categories)
     columns = np.ascontiguousarray(table.T).copy()
@@ -79,11 +79,11 @@ def scaling(table: np.ndarray, family: str) -> Scaling:
     standardise(columns, means, lengths_)
     varies = np.flatnonzero(lengths_ > 0)
     if not len(varies):
-        raise nothing_varies(n, d)
+        raise constant_points_error(n, d)
     return Scaling(family, varies, means[varies], lengths_[varies] / np.sqrt(n), np.zeros(0))
 
 
-def nothing_varies(n: int, d: int) -> ModelError:
+def constant_points_error(n: int, d: int) -> ModelError:
     """The error to raise where all points are one."""
     return ModelError(
         f"expected a column of X that varies, got {d} constant ones in {n} rows (n_samples = {n}): "

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import Interrupted, MethodError, ModelError
 from herded.learn.fitting.lbfgs import maximise
-from herded.learn.fitting.observations import whole_rows
+from herded.learn.fitting.observations import as_integer_rows
 from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.methods.options import check_seed
 from herded.models.factor_graph import FactorGraph
@@ -185,7 +185,7 @@ def find_structure(
 
 def _spins(data: ArrayLike) -> np.ndarray:
     """(R, N) of -1 and 1."""
-    rows = whole_rows("data", data, "drop such rows or columns")
+    rows = as_integer_rows("data", data, "drop such rows or columns")
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise ModelError(f"expected data of shape (rows, 2 or more variables), got {rows.shape}")
     if len(rows) < 2:

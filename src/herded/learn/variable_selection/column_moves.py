@@ -37,7 +37,9 @@ class RegressionHerd(NamedTuple):
 
 
 def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> RegressionHerd:
-    """Members without columns; `clear` makes them ready. `in_time`: each of them herds alone."""
+    """Members without columns; `clear_model` makes them ready. `in_time`: each of them herds
+    alone.
+    """
     return RegressionHerd(
         place=np.full((members, p), OUT, np.int32),
         column=np.zeros((members, largest), np.int32),
@@ -59,7 +61,7 @@ def herd_bytes(members: int, p: int, largest: int) -> int:
 
 
 @jit
-def clear(herd, m, problem):
+def clear_model(herd, m, problem):
     """The model without columns."""
     for j in range(len(problem.with_y)):
         herd.place[m, j] = OUT
@@ -69,7 +71,7 @@ def clear(herd, m, problem):
 
 
 @jit
-def take_in(herd, m, j, problem, work):
+def add_column(herd, m, j, problem, work):
     """Column j enters the model of member m; `work` holds two rows of p numbers."""
     k = herd.size[m]
     inverse, column, beta = herd.inverse[m], herd.column[m], herd.beta[m]
@@ -101,7 +103,7 @@ def take_in(herd, m, j, problem, work):
 
 
 @jit
-def take_out(herd, m, j, problem, work):
+def remove_column(herd, m, j, problem, work):
     """Column j leaves the model of member m; the last column takes its place."""
     last, at = herd.size[m] - 1, herd.place[m, j]
     inverse, column, beta = herd.inverse[m], herd.column[m], herd.beta[m]
@@ -170,9 +172,9 @@ def rebuild(herd, m, problem, work, order, before):
         order[a] = herd.column[m, a]
     for j in range(p):
         before[0, j], before[1, j] = herd.left[m, j], herd.rest[m, j]
-    clear(herd, m, problem)
+    clear_model(herd, m, problem)
     for a in range(k):
-        take_in(herd, m, order[a], problem, work)
+        add_column(herd, m, order[a], problem, work)
     drift = 0.0
     for j in range(p):
         drift = max(drift, abs(before[0, j] - herd.left[m, j]))

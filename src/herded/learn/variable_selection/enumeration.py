@@ -17,7 +17,7 @@ from herded.system.numerics.exp_log import exp, log
 TINY = 1e-9  # of a column's length, squared: less is a combination of others
 
 
-class Enumerated(NamedTuple):
+class EnumerationAverages(NamedTuple):
     """Averages over all models."""
 
     scores: np.ndarray  # (2^p,) log posterior; the first column is the highest bit
@@ -26,7 +26,7 @@ class Enumerated(NamedTuple):
     square: np.ndarray  # (p,) and their squares
 
 
-def enumerate_models(problem: Problem) -> Enumerated:
+def enumerate_models(problem: Problem) -> EnumerationAverages:
     """Score all models, then average over them."""
     p = len(problem.with_y)
     scores = np.empty(2**p)
@@ -34,13 +34,13 @@ def enumerate_models(problem: Problem) -> Enumerated:
     none = np.empty(0)
     walk_models(problem, scores, none, inclusion, mean, square)
     weights = np.empty_like(scores)
-    total = weigh(scores, weights)
+    total = normalise_weights(scores, weights)
     walk_models(problem, none, weights, inclusion, mean, square)
-    return Enumerated(scores, inclusion / total, mean / total, square / total)
+    return EnumerationAverages(scores, inclusion / total, mean / total, square / total)
 
 
 @jit
-def weigh(scores, weights):
+def normalise_weights(scores, weights):
     """Probabilities in proportion, the best model's 1; gives their sum."""
     top, total = scores[0], 0.0
     for code in range(len(scores)):

@@ -116,18 +116,18 @@ def select_variables(
     check_herd(herd)
     check_seed(seed)
     burn_in = validation.check_burn_in(sweeps, burn_in, chains, best)
-    table, target, names = validation.regression(X, y, names)
+    table, target, names = validation.check_regression(X, y, names)
     rows, p = table.shape
     memory_limits.check_memory(
         24.0 * p * p, max_memory, "the products of all columns", "use fewer columns"
     )
     columns = columns_of(table, target)
     varies = np.flatnonzero(columns.lengths > 0)
-    validation.variation(columns.y_length, varies, p)
-    method = validation.method(method, len(varies))
+    validation.check_variation(columns.y_length, varies, p)
+    method = validation.choose_algorithm(method, len(varies))
     largest = validation.choose_max_columns(largest, len(varies), method)
-    strength = validation.prior(prior, g, slab, rows)
-    inclusion = validation.inclusion(inclusion)
+    strength = validation.check_prior(prior, g, slab, rows)
+    inclusion = validation.check_inclusion(inclusion)
     used = columns._replace(
         products=np.ascontiguousarray(columns.products[np.ix_(varies, varies)]),
         with_y=columns.with_y[varies],
@@ -203,6 +203,6 @@ def _selection(
         tuple(models),
         found.method,
         found.sweeps,
-        (*validation.constant(names, varies), *found.warnings),
+        (*validation.constant_columns_warning(names, varies), *found.warnings),
         found.interrupted,
     )

@@ -26,7 +26,13 @@ from herded.draws.herded_weights import (
     start_all_scalar,
 )
 from herded.draws.systematic import draw_members, fresh_phase, order_offsets, second_phase
-from herded.learn.variable_selection.column_moves import OUT, clear, rebuild, take_in, take_out
+from herded.learn.variable_selection.column_moves import (
+    OUT,
+    add_column,
+    clear_model,
+    rebuild,
+    remove_column,
+)
 from herded.learn.variable_selection.enumeration import TINY
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
@@ -72,7 +78,7 @@ def start_members(herd, problem, key, phase_key):
     p = len(problem.with_y)
     work = np.empty((2, p))
     for m in range(members):
-        clear(herd, m, problem)
+        clear_model(herd, m, problem)
         if len(herd.phases):
             start_all_scalar(herd.phases[m], phase_key + np.uint64(m))
         bits = random_bits(key, np.uint64(m))
@@ -81,7 +87,7 @@ def start_members(herd, problem, key, phase_key):
             bits = random_bits(key, np.uint64(members + m * FIRST_SIZE + a))
             j = np.int64(bits >> _11) % p
             if herd.place[m, j] == OUT and herd.left[m, j] > TINY:
-                take_in(herd, m, j, problem, work)
+                add_column(herd, m, j, problem, work)
 
 
 @jit
@@ -127,10 +133,10 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
                 sums.square[j] += square
             for m in range(members):
                 if taken[m] and place[m, j] == OUT:
-                    take_in(herd, m, j, problem, work)
+                    add_column(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
                 elif not taken[m] and place[m, j] != OUT:
-                    take_out(herd, m, j, problem, work)
+                    remove_column(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
         for m in range(members):
             clock = np.uint64(2) * (np.uint64(sweep) * np.uint64(members) + np.uint64(m))
@@ -180,7 +186,7 @@ def exchange_column(herd, m, problem, key, clock, work, shares):
     if k == 0:
         return False
     old = np.int64(herd.column[m, np.int64(random_bits(key, clock) >> _11) % k])
-    take_out(herd, m, old, problem, work)
+    remove_column(herd, m, old, problem, work)
     top = -np.inf
     for j in range(p):
         shares[j] = -np.inf
@@ -206,12 +212,12 @@ def exchange_column(herd, m, problem, key, clock, work, shares):
             passed += shares[j]
             if passed > wanted:
                 break
-    take_in(herd, m, new, problem, work)
+    add_column(herd, m, new, problem, work)
     return True
 
 
 @jit
-def score(herd, m, problem):
+def log_posterior(herd, m, problem):
     """The log posterior of a member's model, that of the empty one being 0."""
     gone = 1.0 - problem.shrink * herd.q[m]
     if not gone > 0.0:
@@ -225,7 +231,7 @@ def _note(herd, m, problem, sums, recorded):
     """Keep the model of member m if it is one of the best."""
     if recorded and herd.size[m] == herd.column.shape[1]:
         sums.full[0] += 1
-    best, value, key = len(sums.scores), score(herd, m, problem), herd.key[m]
+    best, value, key = len(sums.scores), log_posterior(herd, m, problem), herd.key[m]
     if not value > sums.scores[best - 1]:
         return
     for a in range(best):

@@ -21,7 +21,7 @@ LARGEST = 100  # columns of a sampled model, unless told
 MOST = 1e150  # of a number whose square is added up
 
 
-def regression(
+def check_regression(
     X: ArrayLike, y: ArrayLike, names: Sequence[str] | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """X and y as arrays of finite numbers, and the names of columns."""
@@ -54,7 +54,7 @@ def finite_table(name: str, values: ArrayLike) -> np.ndarray:
     return table
 
 
-def variation(y_length: float, varies: np.ndarray, p: int) -> None:
+def check_variation(y_length: float, varies: np.ndarray, p: int) -> None:
     """Something to explain, and something to explain it with."""
     if not y_length > 0:
         raise ModelError("expected y that varies, got the same number in every row")
@@ -62,7 +62,7 @@ def variation(y_length: float, varies: np.ndarray, p: int) -> None:
         raise ModelError(f"expected a column of X that varies, got {p} that are constant")
 
 
-def constant(names: tuple[str, ...], varies: np.ndarray) -> list[str]:
+def constant_columns_warning(names: tuple[str, ...], varies: np.ndarray) -> list[str]:
     """A warning of columns that say nothing."""
     left = [name for j, name in enumerate(names) if j not in set(varies.tolist())]
     if not left:
@@ -87,7 +87,7 @@ def check_burn_in(sweeps: int, burn_in: int | None, chains: int, best: int) -> i
     return int(burn_in)
 
 
-def method(wanted: str | None, p: int) -> str:
+def choose_algorithm(wanted: str | None, p: int) -> str:
     """How to go through the models of p columns."""
     if wanted not in (None, "exact", "herd", "herded"):
         raise MethodError(f'expected method "exact", "herd" or "herded", got {short_repr(wanted)}')
@@ -109,7 +109,7 @@ def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
     return min(int(wanted), p)
 
 
-def prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
+def check_prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
     """The numbers of a prior."""
     if kind not in ("g", "spike-slab"):
         raise MethodError(f'expected prior "g" or "spike-slab", got {short_repr(kind)}')
@@ -122,7 +122,7 @@ def prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
     return Strength(None, 1.0 / (float(slab) * float(slab) * (rows - 1)))
 
 
-def inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:
+def check_inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:
     """The prior probability of a column, or the parameters of a beta prior of it."""
     if is_number_between(given, 0, 1) and 0 < float(given) < 1:  # type: ignore[arg-type]
         return float(given)  # type: ignore[arg-type]

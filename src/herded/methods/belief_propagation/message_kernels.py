@@ -15,7 +15,7 @@ from herded.system.numerics.exp_log import exp, log, log_add_exp
 
 
 @jit
-def start(f, m):
+def first_messages(f, m):
     """Write the first messages into `m`: unary factors send their table, the others nothing."""
     for i in range(len(f.cardinalities)):
         states = f.cardinalities[i]
@@ -49,7 +49,7 @@ def sum_messages(f, evidence, m, b):
 
 
 @jit
-def sweep(f, order, backward, m, b, damping, parallel):
+def sweep_messages(f, order, backward, m, b, damping, parallel):
     """Update the messages to every variable in `order` once; the largest step of a log-message."""
     # Taken out of the tuple once: Numba counts references to all of it wherever it is passed on.
     cards, starts, bases, strides = f.cardinalities, f.entry_start, f.table_base, f.own_stride
@@ -69,7 +69,7 @@ def sweep(f, order, backward, m, b, damping, parallel):
                 states, e, old, b, sent, mass, new,
             )  # fmt: skip
             if damping < 1.0:
-                damp(m, e, damping, states, new)
+                damp_message(m, e, damping, states, new)
             for k in range(states):
                 if new[k] != m[e, k]:  # -inf may stay -inf
                     change = max(change, abs(new[k] - m[e, k]))
@@ -88,7 +88,7 @@ def factor_message(
     first, last, own = other_start[e], other_start[e + 1], strides[e]
     contexts = 1
     for o in range(first, last):
-        send(cards, starts, bases, other[o], bases[e], m, b, o - first, sent)
+        variable_message(cards, starts, bases, other[o], bases[e], m, b, o - first, sent)
         contexts *= cards[other[o]]
     for k in range(states):
         new[k], mass[k] = -np.inf, 0.0
@@ -119,7 +119,7 @@ def factor_message(
 
 
 @jit
-def send(cards, starts, bases, j, base, m, b, row, sent):
+def variable_message(cards, starts, bases, j, base, m, b, row, sent):
     """Write log m_(j->f), up to a constant, for the factor whose table starts at `base`."""
     low, high = starts[j], starts[j + 1]  # the entry (j, f) by bisection: bases are sorted
     while low < high:
@@ -133,7 +133,7 @@ def send(cards, starts, bases, j, base, m, b, row, sent):
 
 
 @jit
-def damp(m, e, damping, states, new):
+def damp_message(m, e, damping, states, new):
     """new <- (1 - D) m[e] + D new as probabilities; an impossible state is so at once."""
     for k in range(states):
         if new[k] > -np.inf:
@@ -158,7 +158,7 @@ def normalise(logs, states):
 
 
 @jit
-def beliefs(f, m, b, q, joint):
+def compute_beliefs(f, m, b, q, joint):
     """Write beliefs of variables into `q` and of factors into `joint`; the Bethe log Z.
 
     log Z = sum_f sum_x b_f(x) log(f(x) / b_f(x)) + sum_i (d_i - 1) sum_k b_i(k) log b_i(k),
@@ -195,10 +195,14 @@ def factor_belief(f, i, e, m, b, sent, joint):
     """
     first, last, own = f.other_start[e], f.other_start[e + 1], f.own_stride[e]
     base, states, size = f.table_base[e], f.cardinalities[i], f.cardinalities[i]
-    send(f.cardinalities, f.entry_start, f.table_base, i, base, m, b, last - first, sent)
+    variable_message(
+        f.cardinalities, f.entry_start, f.table_base, i, base, m, b, last - first, sent
+    )
     for o in range(first, last):
         j = f.other[o]
-        send(f.cardinalities, f.entry_start, f.table_base, j, base, m, b, o - first, sent)
+        variable_message(
+            f.cardinalities, f.entry_start, f.table_base, j, base, m, b, o - first, sent
+        )
         size *= f.cardinalities[j]
     for at in range(size):
         product, stride = sent[last - first, at // own % states], 1

@@ -17,7 +17,7 @@ import numpy as np
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.base import Layout
 from herded.methods.belief_propagation import message_kernels
-from herded.methods.damped_solver import DampedSolver, DampedState, factors_in_order, log_constant
+from herded.methods.damped_solver import DampedSolver, DampedState, log_constant, order_factors
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text
@@ -75,7 +75,7 @@ class BeliefPropagation(DampedSolver):
         """Lay the model out for this method."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for belief propagation, got {kind!r}')
-        arrays = factors_in_order(model, "sequential")
+        arrays = order_factors(model, "sequential")
         need = 8.0 * len(arrays.factors.table_base) * int(model.cardinalities.max())
         memory_limits.check_memory(need, max_memory, "messages")
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
@@ -83,11 +83,11 @@ class BeliefPropagation(DampedSolver):
     def init(self, layout: Layout) -> BeliefPropagationState:
         """No message says anything yet but those of unary factors."""
         messages = np.empty((_n_entries(layout), layout.width))
-        message_kernels.start(layout.arrays.factors, messages)
+        message_kernels.first_messages(layout.arrays.factors, messages)
         return BeliefPropagationState(messages)
 
     def step(self, layout: Layout, state: BeliefPropagationState) -> float:
-        change: float = message_kernels.sweep(
+        change: float = message_kernels.sweep_messages(
             layout.arrays.factors,
             layout.arrays.order,
             state.sweep % 2 == 1,
@@ -103,7 +103,7 @@ class BeliefPropagation(DampedSolver):
         graph = to_factor_graph(layout.model)
         q = np.empty((graph.n_variables, layout.width))
         joint = np.empty_like(graph.log_tables)
-        log_z = message_kernels.beliefs(
+        log_z = message_kernels.compute_beliefs(
             layout.arrays.factors, state.messages, _gather(layout, state), q, joint
         )
         return Answer(

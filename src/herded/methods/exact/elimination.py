@@ -23,13 +23,13 @@ from herded.methods.exact.elimination_tables import (
     Buckets,
     Index,
     Scope,
-    Table,
-    blocks,
+    ScopedTable,
     broadcast_to_scope,
     combine_tables,
     fixed_axes,
+    iterate_blocks,
+    message_part,
     pair_sums,
-    part_at,
     sum_over,
     sums_of_rows,
 )
@@ -52,9 +52,9 @@ class Elimination:
     def __init__(self, buckets: Buckets, children: list[list[int]]) -> None:
         self.buckets, self.children = buckets, children
         self.ends = np.zeros(len(buckets.scopes))  # logarithms of what is left without later places
-        self.messages: dict[int, Table] = {}
+        self.messages: dict[int, ScopedTable] = {}
 
-    def tables(self, k: int) -> list[Table]:
+    def tables(self, k: int) -> list[ScopedTable]:
         """All tables of a bucket: those of factors, and messages."""
         return self.buckets.tables[k] + [self.messages[c] for c in self.children[k]]
 
@@ -88,7 +88,7 @@ class Elimination:
             if kind == "message":
                 k = int(number)
                 shape, facts = self.buckets.shape(k)[1:], _as(arrays[f"facts/{k}"], (len(FACTS),))
-                self.messages[k] = Table(self.buckets.scopes[k][1:], _as(array, shape), 0.0)
+                self.messages[k] = ScopedTable(self.buckets.scopes[k][1:], _as(array, shape), 0.0)
                 for fact, value in zip(FACTS, facts.tolist(), strict=True):
                     setattr(self.messages[k], fact, FACTS[fact](value))
             elif kind == "choice":
@@ -141,21 +141,21 @@ class SumElimination(Elimination):
         message = np.empty(shape[1:])
         if self.wide[k]:
             parts = [broadcast_to_scope(t.logs(), t.scope, scope) for t in tables]
-            for index, table in blocks(parts, shape, np.add):
-                part_at(message, index)[...] = _log_sum_exp(table)
+            for index, table in iterate_blocks(parts, shape, np.add):
+                message_part(message, index)[...] = _log_sum_exp(table)
             found = _from_logs(scope[1:], message)
         else:
             parts = [broadcast_to_scope(t.values, t.scope, scope) for t in tables]
-            for index, table in blocks(parts, shape, np.multiply):
-                np.add.reduce(table, axis=0, out=part_at(message, index))
+            for index, table in iterate_blocks(parts, shape, np.multiply):
+                np.add.reduce(table, axis=0, out=message_part(message, index))
             low, high = sum(t.low for t in tables), sum(t.high for t in tables)
             high += math.log(shape[0])
-            found = Table(scope[1:], message, low, high, is_measured=False)
+            found = ScopedTable(scope[1:], message, low, high, is_measured=False)
         self.messages[k], self.scales[k] = found, found.scale
         if len(scope) == 1:
             self.ends[k] = float(found.logs())
 
-    def _prepared(self, k: int) -> list[Table]:
+    def _prepared(self, k: int) -> list[ScopedTable]:
         """The tables of a bucket, scaled where that is needed; and whether it is too wide."""
         tables = self.tables(k)
         if _are_wide(tables):
@@ -186,12 +186,12 @@ class SumElimination(Elimination):
             for c in self.children[k]
             if not set(fixed) <= set(self.buckets.scopes[c])
         }
-        for index, table in blocks(parts, shape, np.add if in_logs else np.multiply):
+        for index, table in iterate_blocks(parts, shape, np.add if in_logs else np.multiply):
             if in_logs:
-                table += part_at(weight, index)
+                table += message_part(weight, index)
                 exp_array(table, out=table)
             else:
-                table *= part_at(weight, index)
+                table *= message_part(weight, index)
             if k in self.prescribed:
                 table[...] = self.prescribed[k]
             self._count(k, index, table, fixed)
@@ -250,7 +250,7 @@ class SumElimination(Elimination):
             )
 
 
-class Maxima(Elimination):
+class MaxElimination(Elimination):
     """Maximise forwards, choose backwards: the best state, and its log-score."""
 
     def __init__(self, buckets: Buckets, children: list[list[int]]) -> None:
@@ -282,9 +282,9 @@ class Maxima(Elimination):
         parts = [broadcast_to_scope(t.logs(), t.scope, scope) for t in self.tables(k)]
         message = np.empty(shape[1:])
         choice = np.empty(shape[1:], np.min_scalar_type(shape[0] - 1))
-        for index, table in blocks(parts, shape, np.add):
-            _max_out(table, part_at(message, index), part_at(choice, index))
-        self.messages[k] = Table(scope[1:], message, 0.0, in_logs=True)
+        for index, table in iterate_blocks(parts, shape, np.add):
+            _max_out(table, message_part(message, index), message_part(choice, index))
+        self.messages[k] = ScopedTable(scope[1:], message, 0.0, in_logs=True)
         self.choices[k] = choice
         if len(scope) == 1:
             self.ends[k] = float(message)
@@ -311,7 +311,7 @@ def _max_out(table: np.ndarray, best: np.ndarray, choice: np.ndarray) -> None:
         np.copyto(choice, k, where=better, casting="unsafe")
 
 
-def _are_wide(tables: list[Table]) -> bool:
+def _are_wide(tables: list[ScopedTable]) -> bool:
     """Whether their product could leave the range of doubles."""
     return (
         sum(t.low for t in tables) < -MAX_LOG_RANGE
@@ -330,20 +330,20 @@ def _log_sum_exp(table: np.ndarray) -> np.ndarray:
     return found
 
 
-def _from_logs(scope: Scope, logs: np.ndarray) -> Table:
+def _from_logs(scope: Scope, logs: np.ndarray) -> ScopedTable:
     """A table of logarithms, as probabilities where these can be told from 0."""
     top = float(logs.max())
     if top == -math.inf:
-        return Table(scope, np.zeros_like(logs), 0.0)
+        return ScopedTable(scope, np.zeros_like(logs), 0.0)
     logs -= top
     low = float(np.min(logs, initial=0.0, where=logs > -np.inf))
     if low < -MAX_LOG_RANGE:
-        return Table(scope, logs, low, shift=top, in_logs=True)
+        return ScopedTable(scope, logs, low, shift=top, in_logs=True)
     exp_array(logs, out=logs)
-    return Table(scope, logs, low, shift=top)
+    return ScopedTable(scope, logs, low, shift=top)
 
 
-def joint_of(buckets: Buckets) -> np.ndarray:
+def joint_distribution(buckets: Buckets) -> np.ndarray:
     """The joint distribution of all places, an axis for each: of small models.
 
     Logarithms are added from the last place to the first, so that few steps run at full size.

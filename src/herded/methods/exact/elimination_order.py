@@ -26,12 +26,13 @@ MAX_AXES = 64  # of a numpy array
 ENTRY = 8  # bytes of a float
 MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
 
-CHEAP = 2**17  # entries of all clusters: nothing to gain by another order
-ALIKE = 2  # heuristics, of which all that come after are variants with other ties
+CHEAP_ENTRIES = 2**17  # entries of all clusters: nothing to gain by another order
+DISTINCT_HEURISTICS = 2  # heuristics, of which all that come after are variants with other ties
 TRIES = 16  # of min-fill with other ties
 # times as many variables left as in the cluster that is too large: ties gain a few
 HOPELESS_RATIO = 2
-TRY = 2**15  # entries of clusters that take as long as to find places for a few variables
+# entries of clusters that take as long as to find places for a few variables
+MIN_ENTRIES_TO_RETRY = 2**15
 
 Graph = dict[int, set[int]]  # the free neighbours of every free variable
 
@@ -52,7 +53,7 @@ class EliminationOrder(NamedTuple):
         return np.array(list(self.clusters), np.int64)
 
 
-Proposal = Callable[["Costs"], None]  # adds all variables, in its order
+OrderCandidates = Callable[["EliminationCosts"], None]  # adds all variables, in its order
 
 
 def elimination_order(
@@ -72,11 +73,13 @@ def elimination_order(
     _refuse_dense(around, states, max_memory)
     best, refusal, hopeless = None, None, False
     for tried, propose in enumerate(_heuristics(around, states)):
-        if best is not None and best.work < max(CHEAP, (tried - 1) * TRY * len(around)):
+        if best is not None and best.work < max(
+            CHEAP_ENTRIES, (tried - 1) * MIN_ENTRIES_TO_RETRY * len(around)
+        ):
             break
-        if best is None and hopeless and tried == ALIKE:
+        if best is None and hopeless and tried == DISTINCT_HEURISTICS:
             break
-        costs = Costs(states, max_memory, best.work if best else math.inf)
+        costs = EliminationCosts(states, max_memory, best.work if best else math.inf)
         try:
             propose(costs)
         except MemoryLimitError as error:
@@ -93,10 +96,10 @@ def elimination_order(
     return best.total(possible)
 
 
-def in_given_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
+def cost_of_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
     """What an order of all free variables takes."""
     possible = _possible(graph, prune=False)
-    costs = Costs(possible.sum(axis=1).tolist(), math.inf, math.inf)
+    costs = EliminationCosts(possible.sum(axis=1).tolist(), math.inf, math.inf)
     _in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
     return costs.total(possible)
 
@@ -143,16 +146,16 @@ def _refuse_dense(around: Graph, states: list[int], max_memory: float) -> None:
         check_message(size, len(around[i]) + 1, max_memory)
 
 
-def _heuristics(around: Graph, states: list[int]) -> Iterator[Proposal]:
+def _heuristics(around: Graph, states: list[int]) -> Iterator[OrderCandidates]:
     """In the order they are tried; the first is the best on most sparse graphs."""
     yield partial(_min_fill, around, range(len(states)))
-    yield partial(_in_order, around, _sweep(around))
+    yield partial(_in_order, around, _bandwidth_order(around))
     for attempt in range(TRIES):
         dice = Random(attempt)
         yield partial(_min_fill, around, [dice.random() for _ in states])
 
 
-def _min_fill(original: Graph, ties: Sequence[float], costs: "Costs") -> None:
+def _min_fill(original: Graph, ties: Sequence[float], costs: "EliminationCosts") -> None:
     """Greedy: next comes the variable that joins the fewest strangers.
 
     Ties go to the smaller cluster, then to the lower number in `ties`.
@@ -208,7 +211,7 @@ def _eliminate(
     return changed
 
 
-def _sweep(around: Graph) -> list[int]:
+def _bandwidth_order(around: Graph) -> list[int]:
     """From one end of each component to the other, in waves: Cuthill and McKee's order, reversed.
 
     A wave that goes over a grid is as wide as the grid, and no cluster is much larger.
@@ -217,14 +220,14 @@ def _sweep(around: Graph) -> list[int]:
     seen: set[int] = set()
     for i in sorted(around, key=lambda i: (len(around[i]), i)):
         if i not in seen:
-            end = _wave(around, _wave(around, i)[-1])[-1]
-            wave = _wave(around, end)
+            end = _breadth_first_order(around, _breadth_first_order(around, i)[-1])[-1]
+            wave = _breadth_first_order(around, end)
             swept += wave
             seen.update(wave)
     return swept[::-1]
 
 
-def _wave(around: Graph, first: int) -> list[int]:
+def _breadth_first_order(around: Graph, first: int) -> list[int]:
     """The component of `first`, breadth first, those with few neighbours before others."""
     wave, seen = [first], {first}
     for i in wave:
@@ -234,7 +237,7 @@ def _wave(around: Graph, first: int) -> list[int]:
     return wave
 
 
-def _in_order(original: Graph, order: list[int], costs: "Costs") -> None:
+def _in_order(original: Graph, order: list[int], costs: "EliminationCosts") -> None:
     """A given order."""
     around = {i: set(near) for i, near in original.items()}
     for i in order:
@@ -254,7 +257,7 @@ class _TooMuch(Exception):  # noqa: N818
     """An order that is dearer than one that is known."""
 
 
-class Costs:
+class EliminationCosts:
     """Variables as they are summed out, and what that takes."""
 
     def __init__(self, states: list[int], max_memory: float, most: float) -> None:
@@ -285,10 +288,10 @@ def check_message(entries: int, width: int, max_memory: float) -> None:
     """Raise where a message is too large, however it is cut."""
     need = ENTRY * float(min(entries, 10**300))
     if need > MOST_SLICES * max_memory or width > MAX_AXES:
-        raise refusal(need, width, max_memory)
+        raise exact_refusal_error(need, width, max_memory)
 
 
-def refusal(need: float, width: int, max_memory: float) -> MemoryLimitError:
+def exact_refusal_error(need: float, width: int, max_memory: float) -> MemoryLimitError:
     """Exact inference is out of reach."""
     return MemoryLimitError(
         f"expected clusters of at most {size_text(max_memory)} for exact inference, but this "

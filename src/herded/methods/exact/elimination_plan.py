@@ -17,7 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.methods.exact.elimination_order import ENTRY, MOST_SLICES, EliminationOrder, refusal
+from herded.methods.exact.elimination_order import (
+    ENTRY,
+    MOST_SLICES,
+    EliminationOrder,
+    exact_refusal_error,
+)
 from herded.methods.exact.elimination_tables import BLOCK, Scope, fixed_axes
 
 MOST_WORK = 2.0**42  # entries: hours
@@ -89,7 +94,7 @@ def plan_elimination(
     order, held = list(found.clusters), list[int]()
     states = list(found.states)
     while True:
-        sizes = Sizes(order, found, states)
+        sizes = BucketSizes(order, found, states)
         for count in _counts(1 if whole else len(order)):
             segments = sizes.cut(count)
             memory = beside + ENTRY * sizes.peak(segments)
@@ -100,7 +105,7 @@ def plan_elimination(
             break
         chosen = sizes.best_to_hold() if slices <= MOST_SLICES else None
         if whole or chosen is None or slices * sizes.work > MOST_WORK:
-            raise refusal(memory, found.treewidth + 1, max_memory)
+            raise exact_refusal_error(memory, found.treewidth + 1, max_memory)
         held.append(chosen)
         states[chosen] = 1
         order.remove(chosen)
@@ -127,7 +132,7 @@ def _counts(places: int) -> Iterator[int]:
         count *= 2
 
 
-class Sizes:
+class BucketSizes:
     """What the buckets of an order take, where some variables are held."""
 
     def __init__(self, order: list[int], found: EliminationOrder, states: list[int]) -> None:
@@ -141,7 +146,7 @@ class Sizes:
         self.own = [states[i] for i in order]
         self.work = sum(n * m for n, m in zip(self.own, self.messages, strict=True))
         self.parents = [scope[1] if len(scope) > 1 else -1 for scope in self.scopes]
-        self.children = children_of(self.scopes)
+        self.children = child_buckets(self.scopes)
         self.summed = [self._summed(k) for k in range(len(order))]
 
     def cut(self, count: int) -> list[int]:
@@ -201,7 +206,7 @@ class Sizes:
         return self.order[min(spared, key=lambda p: (spared[p], p))]
 
 
-def children_of(scopes: Sequence[Scope]) -> list[list[int]]:
+def child_buckets(scopes: Sequence[Scope]) -> list[list[int]]:
     """The buckets whose messages go to each."""
     found: list[list[int]] = [[] for _ in scopes]
     for k, scope in enumerate(scopes):

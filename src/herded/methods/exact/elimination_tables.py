@@ -27,7 +27,7 @@ Index = tuple[int, ...]
 
 
 @dataclass
-class Table:
+class ScopedTable:
     """Numbers over a scope: probabilities, or their logarithms where these spread too widely.
 
     The true ones are 2^exponent e^shift times as large. `low` and `high` bound the logarithms of
@@ -71,7 +71,7 @@ class Table:
 class Buckets:
     """The tables of a model by the first place of their scopes, and the way messages go."""
 
-    tables: list[list[Table]]
+    tables: list[list[ScopedTable]]
     states: list[int]  # of the variable at each place
     scopes: tuple[Scope, ...]  # of each bucket: its own place, and those its message goes on to
     constant: float  # the logarithm of what multiplies all tables
@@ -95,7 +95,7 @@ def fill_buckets(
     """
     domains = [np.flatnonzero(row) for row in possible[order]]
     constant, views = _views(graph, order, domains, x)
-    tables: list[list[Table]] = [[] for _ in order]
+    tables: list[list[ScopedTable]] = [[] for _ in order]
     has_zeros = False
     if views:
         sizes = np.array([view.size for view in views.values()])
@@ -110,7 +110,7 @@ def fill_buckets(
         values = exp_array(logs)
         for (scope, view), first, low in zip(views.items(), starts.tolist(), lows, strict=False):
             own = slice(first, first + view.size)
-            table = Table(scope, values[own].reshape(view.shape), low)
+            table = ScopedTable(scope, values[own].reshape(view.shape), low)
             table.given_logs = logs[own].reshape(view.shape)
             tables[scope[0]].append(table)
     return Buckets(tables, [len(d) for d in domains], scopes, constant, has_zeros)
@@ -169,7 +169,7 @@ def fixed_axes(shape: Sequence[int]) -> int:
     return count
 
 
-def part_at(array: np.ndarray, index: Index) -> np.ndarray:
+def message_part(array: np.ndarray, index: Index) -> np.ndarray:
     """The part of a message that a block has: a view, also where it is a single number."""
     where: tuple[Any, ...] = (*index, ...)
     found: np.ndarray = array[where]
@@ -184,7 +184,7 @@ def broadcast_to_scope(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarr
     return values.reshape([next(sizes) if p in own else 1 for p in scope])
 
 
-def blocks(
+def iterate_blocks(
     parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc
 ) -> Iterator[tuple[Index, np.ndarray]]:
     """The product (or sum) of tables, for each state of the axes that are fixed.
@@ -205,7 +205,7 @@ def blocks(
         together(base, lead[(slice(None), *index)], out=table)
         for part in across:
             at = (i if n > 1 else 0 for i, n in zip(index, part.shape[1:], strict=False))
-            join(together, table, part[(slice(None), *at)], out=table)
+            combine_two_tables(together, table, part[(slice(None), *at)], out=table)
         yield index, table
 
 
@@ -237,7 +237,9 @@ def combine_tables(
     first, *others = sorted(parts, key=_size_and_reach) if len(parts) > 2 else parts
     table, is_own = first, False
     for part in others:
-        table = join(together, table, part, table if is_own and table.shape == shape else None)
+        table = combine_two_tables(
+            together, table, part, table if is_own and table.shape == shape else None
+        )
         is_own = True
     if table.shape != shape or not is_own:
         table = np.array(np.broadcast_to(table, shape), order="C")
@@ -248,7 +250,7 @@ def _size_and_reach(part: np.ndarray) -> tuple[int, int]:
     return part.size, -max((axis for axis, n in enumerate(part.shape) if n > 1), default=0)
 
 
-def join(
+def combine_two_tables(
     together: np.ufunc, a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
     """The product (or sum) of two tables, over the axes of both.

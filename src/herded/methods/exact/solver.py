@@ -21,9 +21,9 @@ import numpy as np
 
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.base import Layout
-from herded.methods.exact.elimination import Maxima, SumElimination, joint_of
+from herded.methods.exact.elimination import MaxElimination, SumElimination, joint_distribution
 from herded.methods.exact.elimination_order import MAX_AXES, EliminationOrder, elimination_order
-from herded.methods.exact.elimination_plan import EliminationPlan, children_of, plan_elimination
+from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
 from herded.methods.exact.elimination_tables import ENTRY, fill_buckets
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
@@ -146,12 +146,14 @@ class ExactState:
 
     def __init__(self, graph: FactorGraph, plan: EliminationPlan, asked: Collection[str]) -> None:
         self.graph, self.plan, self.asked = graph, plan, asked
-        self.tasks: list[type[SumElimination] | type[Maxima]] = [Maxima] * ("best" in asked)
+        self.tasks: list[type[SumElimination] | type[MaxElimination]] = [MaxElimination] * (
+            "best" in asked
+        )
         self.tasks += [SumElimination] * bool(set(asked) - {"best"})
-        self.children = children_of(plan.scopes)
+        self.children = child_buckets(plan.scopes)
         self.weighs = bool({"marginals", "pairs"} & set(asked))  # else sums need no way back
         self.operations = {
-            task: plan.operations(back=task is Maxima or self.weighs) for task in self.tasks
+            task: plan.operations(back=task is MaxElimination or self.weighs) for task in self.tasks
         }
         entries = plan.entries()
         self.costs = {"forward": entries, "again": entries, "backward": 2 * entries}
@@ -162,7 +164,7 @@ class ExactState:
         self.total = 1 + int(plan.slices * sum(each) // UNIT)
         self.task = self.slice = self.at = 0
         self.work, self.sweep, self.converged = 0.0, 0, False
-        self.running: SumElimination | Maxima | None = None
+        self.running: SumElimination | MaxElimination | None = None
         self.sums = SliceMixture(graph, plan, "pairs" in asked)
         self.best: tuple[float, np.ndarray] = -math.inf, plan.possible.argmax(axis=1)
         self.found: Answer | None = None
@@ -195,30 +197,32 @@ class ExactState:
         if self.at >= len(operations):
             self._end(running)
 
-    def _operate(self, running: SumElimination | Maxima, kind: str, k: int) -> None:
+    def _operate(self, running: SumElimination | MaxElimination, kind: str, k: int) -> None:
         """Do it, and let go of messages that will not be needed, or not before they come again."""
         segments = self.plan.segments
         if kind == "backward":
             running.backward(k)
         elif kind == "forward":
             running.forward(k)
-            comes_again = isinstance(running, Maxima) or self.weighs
+            comes_again = isinstance(running, MaxElimination) or self.weighs
             used = [c for c in self.children[k] if not comes_again or segments[c] == segments[k]]
             running.forget(used)
-            if isinstance(running, Maxima):
+            if isinstance(running, MaxElimination):
                 del running.choices[k]
-        elif isinstance(running, Maxima):
+        elif isinstance(running, MaxElimination):
             running.forward(k)
             running.forget(self.children[k])
         elif k not in running.messages:
             running.forward(k)
 
-    def _begin(self, task: type[SumElimination] | type[Maxima]) -> SumElimination | Maxima:
+    def _begin(
+        self, task: type[SumElimination] | type[MaxElimination]
+    ) -> SumElimination | MaxElimination:
         """A slice: some variables are held, the others are summed out."""
         plan, x = self.plan, self.held_state()
         buckets = fill_buckets(self.graph, plan.order, plan.scopes, plan.possible, x)
-        if task is Maxima:
-            return Maxima(buckets, self.children)
+        if task is MaxElimination:
+            return MaxElimination(buckets, self.children)
         return SumElimination(buckets, self.children, self.sums.wanted)
 
     def held_state(self) -> np.ndarray:
@@ -228,7 +232,7 @@ class ExactState:
         x[self.plan.held] = next(islice(product(*domains), self.slice, None))
         return x
 
-    def _end(self, running: SumElimination | Maxima) -> None:
+    def _end(self, running: SumElimination | MaxElimination) -> None:
         """Add what a slice has found to what others have."""
         x = self.held_state()
         if isinstance(running, SumElimination):
@@ -361,7 +365,7 @@ def _joint(graph: FactorGraph, plan: EliminationPlan) -> np.ndarray | None:
     free = np.flatnonzero(plan.possible.sum(axis=1) > 1)
     x = plan.possible.argmax(axis=1)
     joint = np.zeros(states)
-    joint[np.ix_(*[np.flatnonzero(row) for row in plan.possible])] = joint_of(
+    joint[np.ix_(*[np.flatnonzero(row) for row in plan.possible])] = joint_distribution(
         fill_buckets(graph, free, (), plan.possible, x)
     ).reshape(plan.possible.sum(axis=1))
     return joint

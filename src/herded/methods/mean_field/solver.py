@@ -18,7 +18,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.methods.damped_solver import DampedSolver, DampedState, factors_in_order, log_constant
+from herded.methods.damped_solver import DampedSolver, DampedState, log_constant, order_factors
 from herded.methods.mean_field import update_kernels
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import to_factor_graph
@@ -80,25 +80,27 @@ class MeanField(DampedSolver):
         scan = "checkerboard" if self.updates == "checkerboard" else "sequential"
         need = 8.0 * model.n_variables * int(model.cardinalities.max())
         memory_limits.check_memory(need, max_memory, "marginals")
-        arrays = factors_in_order(model, scan)
+        arrays = order_factors(model, scan)
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> MeanFieldState:
         """Every variable as its unary factors alone would have it."""
         q = np.empty((layout.model.n_variables, layout.width))
-        update_kernels.start(layout.arrays.factors, layout.model.evidence, q)
+        update_kernels.start_beliefs(layout.arrays.factors, layout.model.evidence, q)
         return MeanFieldState(q)
 
     def step(self, layout: Layout, state: MeanFieldState) -> float:
         factors, order = layout.arrays
         parallel = self.updates == "parallel"
-        change: float = update_kernels.sweep(factors, order, state.q, float(self.damping), parallel)
+        change: float = update_kernels.sweep_beliefs(
+            factors, order, state.q, float(self.damping), parallel
+        )
         return change
 
     def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
         """The q of this sweep and its lower bound of log Z."""
         graph = to_factor_graph(layout.model)
-        bound = update_kernels.bound(layout.arrays.factors, state.q)
+        bound = update_kernels.log_z_lower_bound(layout.arrays.factors, state.q)
         return Answer(
             marginals=state.q.copy(),
             log_z=float(bound + log_constant(graph)),

@@ -11,7 +11,7 @@ from herded.system.numerics.exp_log import exp, log
 
 
 @jit
-def start(f, evidence, q):
+def start_beliefs(f, evidence, q):
     """Write the softmax of every variable's unary factors into `q`, one-hot where clamped."""
     logits = np.empty(q.shape[1])
     for i in range(len(evidence)):
@@ -25,13 +25,13 @@ def start(f, evidence, q):
             if f.other_start[e] == f.other_start[e + 1]:
                 for k in range(states):
                     logits[k] += f.log_tables[f.table_base[e] + k]
-        soften(logits, states)
+        softmax_in_place(logits, states)
         for k in range(states):
             q[i, k] = logits[k]
 
 
 @jit
-def sweep(f, order, q, damping, parallel):
+def sweep_beliefs(f, order, q, damping, parallel):
     """Update every variable in `order` once; returns the largest change of a probability."""
     # Taken out of the tuple once: Numba counts references to all of it wherever it is passed on.
     cards, starts, bases, strides = f.cardinalities, f.entry_start, f.table_base, f.own_stride
@@ -40,11 +40,11 @@ def sweep(f, order, q, damping, parallel):
     logits = np.empty(q.shape[1])
     change = 0.0
     for i in order:
-        expect(
+        expected_logits(
             cards, starts, bases, strides, other_start, other, log_tables, i, old, False, logits
         )  # fmt: skip
         states = cards[i]
-        if not soften(logits, states):
+        if not softmax_in_place(logits, states):
             continue  # every state meets a hard zero: keep the old q_i
         for k in range(states):
             new = (1.0 - damping) * q[i, k] + damping * logits[k]
@@ -54,14 +54,14 @@ def sweep(f, order, q, damping, parallel):
 
 
 @jit
-def bound(f, q):
+def log_z_lower_bound(f, q):
     """sum_f E_q[log f] + sum_i H(q_i), but for factors of no variables."""
     cards, starts, bases, strides = f.cardinalities, f.entry_start, f.table_base, f.own_stride
     other_start, other, log_tables = f.other_start, f.other, f.log_tables
     logits = np.empty(q.shape[1])
     total = 0.0
     for i in range(len(q)):
-        expect(
+        expected_logits(
             cards, starts, bases, strides, other_start, other, log_tables, i, q, True, logits
         )  # fmt: skip
         for k in range(cards[i]):
@@ -71,7 +71,9 @@ def bound(f, q):
 
 
 @jit
-def expect(cards, starts, bases, strides, other_start, other, log_tables, i, q, once, logits):
+def expected_logits(
+    cards, starts, bases, strides, other_start, other, log_tables, i, q, once, logits
+):
     """Write sum_f E_(q_-i)[log f(.., k, ..)] into logits[k].
 
     With `once`, over those factors only whose first variable is i, so that each is met once.
@@ -100,7 +102,7 @@ def expect(cards, starts, bases, strides, other_start, other, log_tables, i, q, 
 
 
 @jit
-def soften(logits, states):
+def softmax_in_place(logits, states):
     """Turn logits into probabilities in place; False, and nothing done, if all are -inf."""
     top = -np.inf
     for k in range(states):

@@ -9,11 +9,11 @@ the near end and takes the lowest best state at each variable, given those befor
 import numpy as np
 
 from herded.system.compilation.jit import jit
-from herded.system.numerics.argmax_kernel import where_largest
+from herded.system.numerics.argmax_kernel import argmax
 
 
 @jit
-def walk(f, free):
+def order_along_chains(f, free):
     """The free variables along their chains, and where in that order each chain starts.
 
     A chain begins at its end of the lower index. Variables on loops are never reached. The
@@ -44,7 +44,7 @@ def walk(f, free):
 
 
 @jit
-def decode(f, free, order, chain_start, width, x):
+def decode_chains(f, free, order, chain_start, width, x):
     """Write the best state of every chain into `x`, which holds the states of the clamped."""
     choice = np.zeros((len(order), width), np.int32)  # best state of the next, for each own state
     unary, pair = np.empty(width), np.empty((width, width))
@@ -67,7 +67,7 @@ def decode(f, free, order, chain_start, width, x):
                     choice[t, k] = at
             best, ahead = ahead, best
         i = order[first]
-        x[i] = where_largest(ahead[: f.cardinalities[i]])
+        x[i] = argmax(ahead[: f.cardinalities[i]])
         for t in range(first, last):
             x[order[t + 1]] = choice[t, x[order[t]]]
 

@@ -24,7 +24,7 @@ from herded.system.aligned_arrays import make_read_only
 from herded.system.memory_limits import Size
 
 
-class Chains(NamedTuple):
+class ViterbiArrays(NamedTuple):
     """What is read: the factors, and the variables along their chains."""
 
     factors: FactorArrays
@@ -75,8 +75,10 @@ class Viterbi(Options):
         need = float(graph.n_variables * graph.cardinalities.max() * 4)
         memory_limits.check_memory(need, max_memory, "a table of the best choices")
         factors = compile_factors(graph)
-        scan = _walk(model, factors, graph.evidence < 0)
-        return SolverLayout(model=model, method=self, arrays=Chains(factors, scan), memory=need)
+        scan = _order_along_chains(model, factors, graph.evidence < 0)
+        return SolverLayout(
+            model=model, method=self, arrays=ViterbiArrays(factors, scan), memory=need
+        )
 
     def init(self, layout: Layout) -> ViterbiState:
         """The evidence, and zeros."""
@@ -88,7 +90,7 @@ class Viterbi(Options):
             return
         factors, scan = layout.arrays
         free = layout.model.evidence < 0
-        kernels.decode(factors, free, scan.order, scan.segment_start, layout.width, state.x)
+        kernels.decode_chains(factors, free, scan.order, scan.segment_start, layout.width, state.x)
         state.log_score = float(layout.model.log_score(state.x))
         if state.log_score == -np.inf:
             raise InfeasibleError(
@@ -104,10 +106,10 @@ class Viterbi(Options):
         return Answer(state=state.x.copy(), log_score=state.log_score)
 
 
-def _walk(model: Model, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
+def _order_along_chains(model: Model, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
     """The free variables along their chains, or an error that names one that is on none."""
     degree = np.where(free, np.diff(factors.neighbour_start), 0)
-    order, chain_start = kernels.walk(factors, free)
+    order, chain_start = kernels.order_along_chains(factors, free)
     stray = int(np.argmax(degree))
     reason = f"has {degree[stray]} neighbours"
     if degree[stray] <= 2:

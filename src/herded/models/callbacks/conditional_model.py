@@ -13,8 +13,8 @@ from herded.errors import ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.callbacks.frozen_data import frozen_data
-from herded.models.callbacks.function_calls import CompiledCallbacks, calls_of
-from herded.models.callbacks.path_scores import allowed_states_mask, mean_spread, path_scores
+from herded.models.callbacks.function_calls import CompiledCallbacks, compile_callbacks
+from herded.models.callbacks.path_scores import allowed_states_mask, mean_logit_spread, path_scores
 from herded.models.validation import (
     check_cardinalities,
     check_names,
@@ -191,12 +191,12 @@ class ConditionalModel:
     @cached_property
     def hot(self) -> float:
         """A temperature to anneal from."""
-        return max(1.0, round(mean_spread(self), 3))
+        return max(1.0, round(mean_logit_spread(self), 3))
 
     @cached_property
     def calls(self) -> CompiledCallbacks:
         """The functions as kernels call them, compiled if they can be."""
-        return calls_of(self)
+        return compile_callbacks(self)
 
     def neighbours(self, i: int) -> np.ndarray:
         """The variables that the conditional of variable `i` depends on.
@@ -274,7 +274,7 @@ class ConditionalModel:
         model = object.__new__(type(self))
         model.__dict__.update(self.__getstate__())
         object.__setattr__(
-            model, "evidence", read_only_copy(_evidence.merge(self, evidence), np.int64)
+            model, "evidence", read_only_copy(_evidence.merge_evidence(self, evidence), np.int64)
         )
         return model
 

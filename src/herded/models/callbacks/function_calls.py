@@ -15,7 +15,7 @@ import numpy as np
 
 from herded.errors import HerdedError, ModelError
 from herded.models.callbacks.frozen_data import is_compilable, statistics_parts
-from herded.system.compilation.address_views import AddressedValues, make_reader, values_at
+from herded.system.compilation.address_views import AddressedValues, make_reader, plain_values
 from herded.system.compilation.fingerprint import Fingerprint
 from herded.system.compilation.jit import DISABLED
 from herded.system.compilation.user_function_compiler import compile_first_class, compile_inlined
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Statistics = tuple[np.ndarray, ...]  # of all members, one after another along the first axis
 
-VISIT = """
+VISIT_TEMPLATE = """
 def visit(i, place):
     x, statistics, kept, data, old, out, states = read(place)
     for k in range(len(x)):
@@ -36,7 +36,7 @@ def visit(i, place):
     x, statistics, kept, data, old, out, states = read(place)
     conditional(i, x, {of_all}, data, out[:, : states[i]])
 """
-FOLLOW = """
+FOLLOW_TEMPLATE = """
 def follow(i, place):
     x, seen, statistics, data, old, out, states = read(place)
     for k in range(len(x)):
@@ -48,7 +48,7 @@ def follow(i, place):
     x, seen, statistics, data, old, out, states = read(place)
     changed(i, old, x[:, i].copy(), x, {of_all}, data)
 """
-REBUILD = """
+REBUILD_TEMPLATE = """
 def follow(i, place):
     x, seen, statistics, data, old, out, states = read(place)
     for k in range(len(x)):
@@ -114,7 +114,7 @@ class CompiledCallbacks:
 
     def __init__(self, model: "ConditionalModel", example: Statistics, form: Any) -> None:
         self.model, self.example, self.form = model, example, form
-        self.plain = self._calls(lambda function: function, values_at)
+        self.plain = self._calls(lambda function: function, plain_values)
         self.why_plain = "" if DISABLED else "compiled=False was asked for"
         self.fast: CallbackFunctions | None = None
         if model.compiled is not False and not DISABLED:
@@ -167,14 +167,14 @@ class CompiledCallbacks:
         model, statistics = self.model, self.model.statistics
         build = None if statistics is None else made(statistics)
         names = {"conditional": made(model.conditional), "Kept": self.form, "read": read}
-        visit = self._written(VISIT_ALL if model.vectorised else VISIT, names)
+        visit = self._written(VISIT_ALL if model.vectorised else VISIT_TEMPLATE, names)
         if build is None:
             return CallbackFunctions(visit, None, None)
         if model.changed is None:
-            text = REBUILD_ALL if model.vectorised else REBUILD
+            text = REBUILD_ALL if model.vectorised else REBUILD_TEMPLATE
             names = {"build": build, "read": read}
         else:
-            text = FOLLOW_ALL if model.vectorised else FOLLOW
+            text = FOLLOW_ALL if model.vectorised else FOLLOW_TEMPLATE
             names = {"changed": made(model.changed), "Kept": self.form, "read": read}
         return CallbackFunctions(visit, self._written(text, names), build)
 
@@ -267,7 +267,7 @@ class CompiledCallbacks:
         return int(self.model.cardinalities.max())
 
 
-def calls_of(model: "ConditionalModel") -> CompiledCallbacks:
+def compile_callbacks(model: "ConditionalModel") -> CompiledCallbacks:
     """The functions of a model as kernels call them, after a look at what `statistics` gives."""
     if model.statistics is None:
         return CompiledCallbacks(model, (), "none")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
 
 BATCH = 256  # states at once
-LOOKED_AT = 2**22  # bytes of what they keep
+MAX_STATISTICS_BYTES = 2**22  # bytes of what they keep
 
 
 def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
@@ -25,11 +25,11 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
     known = model.evidence >= 0
     scores = np.full(len(states), -np.inf)
     possible = np.flatnonzero((states[:, known] == model.evidence[known]).all(axis=1))
-    rows = max(1, min(BATCH, int(LOOKED_AT // (model.calls.bytes_of_member + 1))))
+    rows = max(1, min(BATCH, int(MAX_STATISTICS_BYTES // (model.calls.bytes_of_member + 1))))
     for first in range(0, len(possible), rows):
         part = possible[first : first + rows]
         start = np.broadcast_to(np.maximum(model.evidence, 0), states[part].shape)
-        found = differences(model, start, states[part])
+        found = path_log_ratios(model, start, states[part])
         lost = np.isnan(found)
         if lost.any():
             reachable = allowed_states_mask(model, states[part][lost])
@@ -44,13 +44,13 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
     return scores
 
 
-def differences(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -> np.ndarray:
+def path_log_ratios(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """log pi(end) - log pi(start) of states (S, N); NaN where a path leads through zeros."""
     calls, x = model.calls, np.array(start, np.int64, order="C")
     everyone, found = np.arange(len(x)), np.zeros(len(x))
     try:
         kept = calls.build(x)
-        walk = _Walk(model, x, kept)
+        walk = _StatePath(model, x, kept)
         for i in np.flatnonzero((start != end).any(axis=0)).tolist():
             logits, old, new = walk.visit(i), x[:, i].copy(), end[:, i]
             with np.errstate(invalid="ignore"):
@@ -68,7 +68,7 @@ def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.nda
     """Which of some states (S, N) every variable's conditional allows."""
     x, everyone = np.array(states, np.int64, order="C"), np.arange(len(states))
     try:
-        walk = _Walk(model, x, model.calls.build(x))
+        walk = _StatePath(model, x, model.calls.build(x))
         allowed = np.ones(len(x), bool)
         for i in np.flatnonzero(model.evidence < 0).tolist():
             allowed &= walk.visit(i)[everyone, x[:, i]] > -np.inf
@@ -79,10 +79,10 @@ def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.nda
     return allowed
 
 
-def mean_spread(model: "ConditionalModel") -> float:
+def mean_logit_spread(model: "ConditionalModel") -> float:
     """How far the log-probabilities of a variable are apart, on average at one state."""
     x = np.maximum(model.evidence, 0)[None].copy()
-    walk, found = _Walk(model, x, model.calls.build(x)), []
+    walk, found = _StatePath(model, x, model.calls.build(x)), []
     for i in np.flatnonzero(model.evidence < 0).tolist():
         logits = walk.visit(i)[0]
         finite = logits[np.isfinite(logits)]
@@ -90,7 +90,7 @@ def mean_spread(model: "ConditionalModel") -> float:
     return float(np.mean(found)) if found else 0.0
 
 
-class _Walk:
+class _StatePath:
     """States that are changed one variable after another, with what they keep."""
 
     def __init__(

@@ -74,7 +74,7 @@ def compile_hard(model: FactorGraph) -> HardFactors:
     return make_read_only(hard)
 
 
-def whole_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> Domains:
+def full_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> Domains:
     """Every state of every variable that is free in the `evidence` remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
     clamped = evidence >= 0

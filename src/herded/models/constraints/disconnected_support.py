@@ -18,16 +18,16 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.errors import HerdedError
-from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
+from herded.models.constraints.start_states import MAX_DEAD_ENDS, possible_states, start_state
 from herded.models.factor_graph import FactorGraph
 from herded.models.structure_queries import count_joint_states
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 
 MOST_STATES = 2**16  # joint states of a component that is searched exactly,
-CLUSTER = 2**12  # and of a cluster in one that has more
+MAX_CLUSTER_STATES = 2**12  # and of a cluster in one that has more
 MOST_CLUSTERS = 64
-IN_ALL = 2**20  # joint states that are looked at
+MAX_TOTAL_STATES = 2**20  # joint states that are looked at
 SEARCHES = 8  # for states of other classes
 
 
@@ -63,7 +63,11 @@ def find_split(
     confined. `graph` is a factor graph with hard zeros.
     """
     left, searches = possible_states(graph), SEARCHES
-    for variables, classes, whole in _parted(graph) if blocks is None else _fall(graph, blocks):
+    for variables, classes, whole in (
+        _cached_disconnected_clusters(graph)
+        if blocks is None
+        else _find_disconnected_clusters(graph, blocks)
+    ):
         found = np.unique(classes[classes >= 0])
         rank = np.cumsum(left[variables], axis=1) - 1  # of a state among those that are left
         places = rank[np.arange(len(variables)), states[:, variables]]
@@ -81,12 +85,14 @@ def find_split(
 
 
 @cache_last
-def _parted(graph: FactorGraph) -> list[DisconnectedCluster]:
+def _cached_disconnected_clusters(graph: FactorGraph) -> list[DisconnectedCluster]:
     """The clusters of hard factors that fall apart under moves of one variable."""
-    return _fall(graph, None)
+    return _find_disconnected_clusters(graph, None)
 
 
-def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[DisconnectedCluster]:
+def _find_disconnected_clusters(
+    graph: FactorGraph, blocks: Sequence[np.ndarray] | None
+) -> list[DisconnectedCluster]:
     """The clusters that fall apart, as far as they are looked at."""
     left, found, looked_at, inside = possible_states(graph), [], 0, None
     if blocks is not None:
@@ -97,7 +103,7 @@ def _fall(graph: FactorGraph, blocks: Sequence[np.ndarray] | None) -> list[Disco
         variables = np.unique(np.concatenate([f.variables for f in factors]))
         sizes = left[variables].sum(axis=1)
         looked_at += int(np.prod(sizes))
-        if looked_at > IN_ALL:
+        if looked_at > MAX_TOTAL_STATES:
             break
         moves = _axes(variables, inside)
         if any(len(axes) == len(variables) for axes in moves):
@@ -135,7 +141,7 @@ def _clusters(
             large.append(factors)
     for factors in large:
         for first in factors[:: -(-len(factors) // MOST_CLUSTERS)]:
-            yield _grown(first, factors, sizes), False
+            yield _grow_cluster(first, factors, sizes), False
 
 
 def _components(hard: list[OpenHardFactor]) -> list[list[OpenHardFactor]]:
@@ -157,7 +163,7 @@ def _components(hard: list[OpenHardFactor]) -> list[list[OpenHardFactor]]:
     return list(parts.values())
 
 
-def _grown(
+def _grow_cluster(
     first: OpenHardFactor, factors: list[OpenHardFactor], sizes: np.ndarray
 ) -> list[OpenHardFactor]:
     """Factors around `first`, those that share most variables before others."""
@@ -168,7 +174,7 @@ def _grown(
     for f in waiting:
         new = [i for i in f.variables if i not in inside]
         more = int(np.prod(sizes[new]))
-        if states * more <= CLUSTER:
+        if states * more <= MAX_CLUSTER_STATES:
             cluster.append(f)
             inside.update(new)
             states *= more
@@ -234,7 +240,7 @@ def _is_possible(graph: FactorGraph, variables: np.ndarray, states: np.ndarray) 
     """Whether a short search finds a state of the model that has these."""
     known = dict(zip(variables.tolist(), states.tolist(), strict=True))
     try:
-        start_state(graph.given(known), stream_key(0), tries=FEW_TRIES)
+        start_state(graph.given(known), stream_key(0), tries=MAX_DEAD_ENDS)
     except HerdedError:  # impossible, or not found: nothing is proved
         return False
     return True

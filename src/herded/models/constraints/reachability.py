@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.models.constraints.constraint_search import compile_hard, propagate_all, whole_domains
+from herded.models.constraints.constraint_search import compile_hard, full_domains, propagate_all
 from herded.models.factor_graph import FactorGraph
 from herded.system.compilation.jit import jit
 
@@ -65,13 +65,13 @@ def reachable_states(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
         length=np.array([n]),
         digit=np.empty(np.diff(graph.factor_start).max(), np.int64),
     )
-    _spread(hard, states, reached)
+    _grow_reachable(hard, states, reached)
     table = np.zeros((n, int(states.max())), np.bool_)
     table[owner, np.arange(total) - first[owner]] = inside
     return table
 
 
-def reach_in_blocks(
+def states_reachable_by_blocks(
     graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray], possible: np.ndarray
 ) -> np.ndarray:
     """The states (N, K) that moves of whole blocks from the possible state `x` might reach.
@@ -89,7 +89,7 @@ def reach_in_blocks(
         for block in blocks:
             remaining = inside.copy()
             remaining[block] = possible[block]
-            domains = whole_domains(graph, hard, graph.evidence)
+            domains = full_domains(graph, hard, graph.evidence)
             domains.states[:] = own[np.lexsort((~remaining[owner, own], owner))]
             domains.size[:] = remaining.sum(axis=1)
             propagate_all(hard, domains)
@@ -102,7 +102,7 @@ def reach_in_blocks(
 
 
 @jit
-def _spread(h, states, r):
+def _grow_reachable(h, states, r):
     """Let R grow until nothing is added."""
     for i in range(len(states)):
         for e in range(h.entry_start[i], h.entry_start[i + 1]):
@@ -111,7 +111,7 @@ def _spread(h, states, r):
             if h.factor_start[f + 1] - slot == 1:  # its entries have no other states
                 for k in range(states[i]):
                     if h.log_tables[h.table_start[f] + k] > -np.inf:
-                        _note(h, r, f, slot, k)
+                        _note_entry(h, r, f, slot, k)
     at = 0
     while at < r.length[0]:
         state = r.queue[at]
@@ -119,11 +119,11 @@ def _spread(h, states, r):
         i = r.owner[state]
         for e in range(h.entry_start[i], h.entry_start[i + 1]):
             if r.unknown[h.entry[e]]:
-                _look(h, states, r, h.entry[e], i, state - h.state_start[i])
+                _note_entries(h, states, r, h.entry[e], i, state - h.state_start[i])
 
 
 @jit
-def _look(h, states, r, f, i, k):
+def _note_entries(h, states, r, f, i, k):
     """Note the entries of `f` with state `k` of `i` that have just one state outside of R."""
     first, last = h.factor_start[f], h.factor_start[f + 1]
     variables, strides, log_tables = h.variables[first:last], h.strides[first:last], h.log_tables
@@ -142,7 +142,7 @@ def _look(h, states, r, f, i, k):
                 if not inside[state_start[variables[a]] + digit[a]]:
                     outside, missing = outside + 1, a
             if outside == 1:
-                _note(h, r, f, first + missing, digit[missing])
+                _note_entry(h, r, f, first + missing, digit[missing])
         a = arity - 1
         while a >= 0:  # count on, like an odometer
             if a != own:
@@ -156,7 +156,7 @@ def _look(h, states, r, f, i, k):
 
 
 @jit
-def _note(h, r, f, slot, k):
+def _note_entry(h, r, f, slot, k):
     """Factor `f` has an entry for state `k` at `slot`; add the state if it wanted no other."""
     if r.has_entry[r.slot_start[slot] + k]:
         return

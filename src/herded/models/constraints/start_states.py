@@ -18,9 +18,9 @@ from herded.models.constraints.constraint_search import (
     FOUND,
     GAVE_UP,
     compile_hard,
+    full_domains,
     propagate_all,
     search_all,
-    whole_domains,
 )
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.naming import variable_text
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from herded.models.lattice import Lattice
 
 SEARCHES = 8  # most searches for one start that differs from the earlier ones
-FEW_TRIES = 1000  # dead ends allowed in each of them
+MAX_DEAD_ENDS = 1000  # dead ends allowed in each of them
 CACHED_DRAWS = 64  # draws that are remembered: small runs take less time than they
-SEARCHED = 16  # starts of a herd whose states must be searched for
+MAX_SEARCHED_STARTS = 16  # starts of a herd whose states must be searched for
 
 
 def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
@@ -70,7 +70,7 @@ def _search(
     """How a search for a state that agrees with `evidence` ends, and the state if it is FOUND."""
     x = uniform_state(np.uint64(key), graph.cardinalities, evidence)
     hard = compile_hard(graph)
-    domains = whole_domains(graph, hard, evidence)
+    domains = full_domains(graph, hard, evidence)
     outcome = int(search_all(hard, domains, np.uint64(key), tries))
     decided = domains.size == 1
     x[decided] = domains.states[hard.state_start[:-1][decided]]
@@ -79,7 +79,7 @@ def _search(
 
 def is_impossible(graph: FactorGraph, evidence: np.ndarray) -> bool:
     """Whether hard zeros are proved to leave no state that agrees with `evidence` (N,)."""
-    outcome, _ = _search(graph, evidence, np.uint64(0), FEW_TRIES)
+    outcome, _ = _search(graph, evidence, np.uint64(0), MAX_DEAD_ENDS)
     return outcome not in (FOUND, GAVE_UP)
 
 
@@ -97,7 +97,7 @@ def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray
     starts: list[np.ndarray] = []
     for key in keys:
         starts.append(
-            _elsewhere(model, starts, key) if hard and starts else start_state(model, key)
+            _start_away_from(model, starts, key) if hard and starts else start_state(model, key)
         )
     if len(starts) == 1:
         return starts
@@ -118,7 +118,7 @@ def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
     """
     if not model.has_hard_zeros:
         return _uniform_members(model, members, key)
-    few = members if not model.zeros_tie_variables else min(members, SEARCHED)
+    few = members if not model.zeros_tie_variables else min(members, MAX_SEARCHED_STARTS)
     found = np.stack(dispersed_starts(model, random_bits_array(key, few).tolist()))
     return found[np.arange(members) % few]
 
@@ -141,7 +141,7 @@ def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
     return states
 
 
-def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
+def _start_away_from(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
     """A start with some state that no earlier one has, where a short search finds one."""
     everyone = np.arange(model.n_variables)
     new = possible_states(model) & (model.evidence < 0)[:, None]
@@ -152,7 +152,7 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
     for i, k in cases[order[:SEARCHES]].tolist():
         evidence = model.evidence.copy()
         evidence[i] = k
-        outcome, x = _search(to_factor_graph(model), evidence, key, FEW_TRIES)
+        outcome, x = _search(to_factor_graph(model), evidence, key, MAX_DEAD_ENDS)
         if outcome == FOUND:
             return x
     return start_state(model, key)
@@ -161,7 +161,7 @@ def _elsewhere(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.nda
 def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
-        outcome, _ = _search(to_factor_graph(model), model.evidence, np.uint64(0), FEW_TRIES)
+        outcome, _ = _search(to_factor_graph(model), model.evidence, np.uint64(0), MAX_DEAD_ENDS)
         if outcome not in (FOUND, GAVE_UP):
             raise _impossible(model, outcome)
 
@@ -184,7 +184,7 @@ def possible_states(model: Model) -> np.ndarray:
         return left
     graph = to_factor_graph(model)
     hard = compile_hard(graph)
-    domains = whole_domains(graph, hard, graph.evidence)
+    domains = full_domains(graph, hard, graph.evidence)
     entries = len(graph.log_tables)  # each is looked at some four times
     if plain_python_if_short(propagate_all, 4 * entries)(hard, domains) != FOUND:
         return np.zeros_like(left)

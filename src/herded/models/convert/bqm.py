@@ -48,7 +48,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
     if not hasattr(bqm, "to_numpy_vectors"):
         raise ModelError(f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
     values = VALUES[bqm.vartype.name]
-    return without_names(
+    return drop_names(
         bqm,
         beta,
         names=[str(label) for label in bqm.variables],
@@ -56,7 +56,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
     )
 
 
-def without_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
+def drop_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
     """The same model, whose variables need no names: labels may then read alike."""
     slope = -_checked_beta(beta)
     labels, values = list(bqm.variables), np.array(VALUES[bqm.vartype.name])

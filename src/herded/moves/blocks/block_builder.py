@@ -9,13 +9,13 @@ import numpy as np
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.system.compilation.jit import jit
 
-FINE = 2**20  # logarithms of sizes are whole multiples of 1 / FINE
-HELD = 2.0**36  # in the order of cuts a held variable comes after all others,
-CUT = 2.0**20  # and one that was cut once more after those with more neighbours
+LOG_SCALE = 2**20  # logarithms of sizes are whole multiples of 1 / LOG_SCALE
+HELD_PRIORITY = 2.0**36  # in the order of cuts a held variable comes after all others,
+CUT_PRIORITY = 2.0**20  # and one that was cut once more after those with more neighbours
 
 
 @jit
-def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
+def build_block(near_start, near, logs, movable, limit, cuts, held, key, order):
     """Write a block's order of elimination into `order`; give its length, the log of the entries of
     its largest table, and the entries of all.
 
@@ -51,7 +51,7 @@ def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
         if not gone[i]:
             smallest[at], small_place[i], small_key[i] = i, at, size[i] + tie[i]
             first_cut[at], cut_place[i] = i, at
-            cut_key[i] = HELD * held[i] + CUT * cuts[i] - degree[i] + tie[i]
+            cut_key[i] = HELD_PRIORITY * held[i] + CUT_PRIORITY * cuts[i] - degree[i] + tie[i]
             at += 1
     for at in range(left // 2 - 1, -1, -1):
         sift_down(smallest, small_place, small_key, at, left)
@@ -79,7 +79,7 @@ def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
             order[length] = i
             length += 1
             largest = max(largest, size[i])
-            total += 2.0 ** (size[i] / FINE)
+            total += 2.0 ** (size[i] / LOG_SCALE)
             for a in range(count):
                 for b in range(a):
                     j, k = around[a], around[b]
@@ -91,7 +91,7 @@ def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
                     if e >= 0:
                         continue
                     if used + 2 > len(ends):
-                        ends, following = longer(ends), longer(following)
+                        ends, following = doubled_copy(ends), doubled_copy(following)
                     ends[used], following[used], head[j] = k, head[j], used
                     ends[used + 1], following[used + 1], head[k] = j, head[k], used + 1
                     used += 2
@@ -102,14 +102,14 @@ def choose_one(near_start, near, logs, movable, limit, cuts, held, key, order):
         for a in range(count):
             j = around[a]
             small_key[j] = size[j] + tie[j]
-            cut_key[j] = HELD * held[j] + CUT * cuts[j] - degree[j] + tie[j]
-            moved(smallest, small_place, small_key, j, left)
-            moved(first_cut, cut_place, cut_key, j, left)
+            cut_key[j] = HELD_PRIORITY * held[j] + CUT_PRIORITY * cuts[j] - degree[j] + tie[j]
+            restore_heap_order(smallest, small_place, small_key, j, left)
+            restore_heap_order(first_cut, cut_place, cut_key, j, left)
     return length, largest, total
 
 
 @jit
-def longer(array):
+def doubled_copy(array):
     """A copy with room for as much again."""
     copy = np.empty(2 * len(array), np.int64)
     for at in range(len(array)):
@@ -140,7 +140,7 @@ def sift_down(heap, place, keys, at, length):
 
 
 @jit
-def moved(heap, place, keys, i, length):
+def restore_heap_order(heap, place, keys, i, length):
     """Put a variable whose key has changed where it belongs."""
     at = place[i]
     while at > 0 and keys[i] < keys[heap[(at - 1) // 2]]:
@@ -159,4 +159,4 @@ def remove(heap, place, keys, i, length):
     if last != i:
         heap[at] = last
         place[last] = at
-        moved(heap, place, keys, last, length - 1)
+        restore_heap_order(heap, place, keys, last, length - 1)

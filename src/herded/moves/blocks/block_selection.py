@@ -17,7 +17,7 @@ import numpy as np
 
 from herded.layouts.factor_arrays import compile_factors
 from herded.models.factor_graph import FactorGraph
-from herded.moves.blocks.block_builder import FINE, choose_one
+from herded.moves.blocks.block_builder import LOG_SCALE, build_block
 from herded.system.numerics.counter_rng import stream_key
 
 SLACK = 64  # what their rounding may add up to
@@ -39,7 +39,7 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
     """
     movable = (graph.evidence < 0) & (graph.cardinalities > 1)
     widest = int(graph.cardinalities[movable].max(initial=1))
-    chooser = Chooser(graph, movable, max(entries, widest))
+    chooser = BlockChooser(graph, movable, max(entries, widest))
     blocks: list[np.ndarray] = []
     for _ in range(count):
         block = chooser.next()
@@ -54,7 +54,7 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
         left[blocks[-1]] = False
     ties = _hard_scopes(graph, movable, chooser.entries) if graph.has_hard_zeros else []
     for _ in range(count):
-        ties = _torn(ties, blocks, len(movable))
+        ties = _scopes_in_no_block(ties, blocks, len(movable))
         if not ties:
             break
         held = np.zeros(len(movable), np.int64)
@@ -64,24 +64,26 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
     return BlockChoice(blocks, chooser.most)
 
 
-def order_within(graph: FactorGraph, block: np.ndarray) -> tuple[np.ndarray, float, float]:
+def elimination_order_within(
+    graph: FactorGraph, block: np.ndarray
+) -> tuple[np.ndarray, float, float]:
     """The order in which a given block is eliminated, and the entries of its largest table and of
     all of them."""
     inside = np.zeros(graph.n_variables, np.bool_)
     inside[block] = True
-    chooser = Chooser(graph, inside, np.inf)
+    chooser = BlockChooser(graph, inside, np.inf)
     return chooser.next(inside), chooser.largest, chooser.most
 
 
-class Chooser:
+class BlockChooser:
     """Chooses blocks, each of which remembers what the earlier ones have cut."""
 
     def __init__(self, graph: FactorGraph, movable: np.ndarray, entries: float) -> None:
         factors = compile_factors(graph)
         self.entries, self.movable, self.largest, self.most = entries, movable, 0.0, 0.0
         self.near = factors.neighbour_start, factors.neighbour
-        self.logs = np.round(FINE * np.log2(graph.cardinalities)).astype(np.int64)
-        self.limit = 2**62 if entries == np.inf else int(FINE * np.log2(entries)) + SLACK
+        self.logs = np.round(LOG_SCALE * np.log2(graph.cardinalities)).astype(np.int64)
+        self.limit = 2**62 if entries == np.inf else int(LOG_SCALE * np.log2(entries)) + SLACK
         self.cuts = np.zeros(graph.n_variables, np.int64)
         self.classes = _classes(graph, movable)
         self.number = 0
@@ -90,7 +92,7 @@ class Chooser:
         """One more block; what is `held` (1 or 2) is cut after all else."""
         held = np.zeros(len(self.movable), np.int64) if held is None else held.astype(np.int64)
         order = np.empty(int(self.movable.sum()), np.int64)
-        length, largest, total = choose_one(
+        length, largest, total = build_block(
             *self.near,
             self.logs,
             self.movable,
@@ -102,7 +104,7 @@ class Chooser:
         )
         order = order[:length]
         self.number += 1
-        self.largest, self.most = float(np.exp2(largest / FINE)), max(self.most, total)
+        self.largest, self.most = float(np.exp2(largest / LOG_SCALE)), max(self.most, total)
         if not held.any():
             torn = np.zeros(len(self.movable), np.bool_)  # classes of which some were cut
             torn[self.classes[self._without(order)]] = True
@@ -117,7 +119,9 @@ class Chooser:
         return left
 
 
-def _torn(scopes: list[np.ndarray], blocks: list[np.ndarray], variables: int) -> list[np.ndarray]:
+def _scopes_in_no_block(
+    scopes: list[np.ndarray], blocks: list[np.ndarray], variables: int
+) -> list[np.ndarray]:
     """Those of the scopes that no block has whole."""
     inside = np.zeros((len(blocks), variables), np.bool_)
     for b, block in enumerate(blocks):

@@ -13,12 +13,12 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.blocks.layout import KIND, propose_blocks
+from herded.layouts.blocks.layout import BLOCKS_KIND, propose_blocks
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.models.factor_graph import to_factor_graph
 from herded.models.naming import variable_index, variable_text
 from herded.models.protocol import Model
-from herded.moves.blocks.block_selection import BlockChoice, choose_blocks, order_within
+from herded.moves.blocks.block_selection import BlockChoice, choose_blocks, elimination_order_within
 from herded.system.argument_checks import as_integer, short_repr
 from herded.system.memory_limits import Size
 
@@ -82,7 +82,7 @@ class Blocks:
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
-        if kind not in (None, KIND):
+        if kind not in (None, BLOCKS_KIND):
             raise MethodError(f"expected no layout= with moves=Blocks(..), got {kind!r}: drop it")
         task = LayoutRequest(model, draw, "sequential", max_memory)
         return propose_blocks(task, *self.choose(model))
@@ -103,7 +103,7 @@ class Blocks:
             inside = inside[movable[inside]]
             if not len(inside):
                 continue
-            order, largest, entries = order_within(graph, inside)
+            order, largest, entries = elimination_order_within(graph, inside)
             if largest > max(self.entries, graph.cardinalities[inside].max()):
                 raise MethodError(
                     f"expected blocks whose tables have at most {self.entries:,} entries, but "

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, sigmoid_table
-from herded.moves.tempering.replica_exchange import accepts, swap_variable
+from herded.moves.tempering.replica_exchange import is_exchange_accepted, swap_variable
 from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
@@ -20,7 +20,7 @@ from herded.system.numerics.counter_rng import random_bits
 _1 = np.uint64(1)
 
 
-class LinkArrays(NamedTuple):
+class CouplingArrays(NamedTuple):
     """Couplings by variable, at scale 2^24, as doubles, which hold them exactly."""
 
     alone: np.ndarray  # (N,) the field where all neighbours are 0
@@ -30,17 +30,17 @@ class LinkArrays(NamedTuple):
     sigmoid: np.ndarray  # uint32 at scale 2^31, from -23 to 23
 
 
-def compile_links(c: Couplings) -> LinkArrays:
+def compile_coupling_arrays(c: Couplings) -> CouplingArrays:
     """Lay the couplings out."""
     start = np.searchsorted(c.first, np.arange(len(c.alone) + 1)).astype(np.uint64)
     alone, coupling = c.alone.astype(np.float64), c.coupling.astype(np.float64)
     return make_read_only(
-        LinkArrays(alone, start, c.second.astype(np.uint32), coupling, sigmoid_table())
+        CouplingArrays(alone, start, c.second.astype(np.uint32), coupling, sigmoid_table())
     )
 
 
 @jit
-def exchange_fields(q, m, key, sweep, is_open, queue):
+def exchange_binary_pairs(q, m, key, sweep, is_open, queue):
     """The exchanges after sweep number `sweep`: even pairs of rungs, odd ones after the next."""
     x, rungs, n = m.x, np.uint64(len(m.betas)), len(q.alone)
     for r in range(sweep % 2, len(m.betas) - 1, 2):
@@ -56,16 +56,18 @@ def exchange_fields(q, m, key, sweep, is_open, queue):
             if not is_open[i]:
                 continue
             begin, size = size, flood_fill(q, i, is_open, queue, size)
-            change = worth(q, x, rungs, hot, queue, begin, size)
+            change = component_gain(q, x, rungs, hot, queue, begin, size)
             difference += change
             total += change
             if not m.is_whole:
-                if accepts(m, r, size, gap * difference, random_bits(key, clock + np.uint64(i))):
-                    swap_all(m, r, queue, size)
+                if is_exchange_accepted(
+                    m, r, size, gap * difference, random_bits(key, clock + np.uint64(i))
+                ):
+                    swap_component(m, r, queue, size)
                 size, difference = 0, 0.0
         m.apart[r] -= gap * total * n
-        if size and accepts(m, r, size, gap * difference, random_bits(key, clock)):
-            swap_all(m, r, queue, size)
+        if size and is_exchange_accepted(m, r, size, gap * difference, random_bits(key, clock)):
+            swap_component(m, r, queue, size)
 
 
 @jit
@@ -90,7 +92,7 @@ def flood_fill(q, first, is_open, queue, size):
 
 
 @jit
-def worth(q, x, rungs, hot, queue, begin, end):
+def component_gain(q, x, rungs, hot, queue, begin, end):
     """S(hot) - S(cold) of the component in queue[begin:end]."""
     total = 0.0
     for k in range(begin, end):
@@ -105,7 +107,7 @@ def worth(q, x, rungs, hot, queue, begin, end):
 
 
 @jit
-def swap_all(m, r, queue, size):
+def swap_component(m, r, queue, size):
     """Exchange the variables in the queue between rungs r and r + 1."""
     for k in range(size):
         swap_variable(m, r, r, queue[k])

@@ -17,11 +17,19 @@ from herded.draws.random import draw_scalar
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
-from herded.moves.tempering.binary_pairs_exchange import exchange_fields
+from herded.moves.tempering.binary_pairs_exchange import exchange_binary_pairs
 from herded.moves.tempering.ladder_sweeps import record_sweep
-from herded.moves.tempering.learned_block_moves import block_lists, keep_state, propose_block_flips
-from herded.moves.tempering.replica_exchange import respace_in_time
-from herded.moves.tempering.tabulated_ladder_sweeps import fill_table, new_table, sweep_contexts
+from herded.moves.tempering.learned_block_moves import (
+    block_lists,
+    propose_block_flips,
+    record_burn_in_state,
+)
+from herded.moves.tempering.replica_exchange import respace_if_due
+from herded.moves.tempering.tabulated_ladder_sweeps import (
+    allocate_context_table,
+    fill_table,
+    sweep_by_table,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -29,12 +37,12 @@ _1, _31 = np.uint64(1), np.uint64(31)
 
 
 @jit
-def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block):
+def binary_pairs_ladder_sweeps(q, scan, run, key, leap_key, m, kept, tally, ones, width, block):
     """Sweep all rungs len(block) times; between sweeps leap and exchange."""
     n, order = len(q.alone), scan.order.copy()
     is_open, is_in, queue = np.zeros(n, np.uint8), np.zeros(n, np.uint8), np.empty(n + 1, np.uint32)
     leaps, variables = block_lists(kept if m.is_frozen[0] else kept[:0])
-    table = new_table(q, len(m.betas))
+    table = allocate_context_table(q, len(m.betas))
     period = 2 if len(table) else 1
     if len(table):
         fill_table(q, m.betas, table)
@@ -43,17 +51,17 @@ def field_ladder(q, scan, run, key, leap_key, m, kept, tally, ones, width, block
         if scan.policy[0] == RANDOM:
             shuffle_visits(order, scan.order, run.phase_key, np.uint64(sweep * n))
         if len(table):
-            sweep_contexts(q, table, order, key, np.uint64(sweep * n), m, tally)
+            sweep_by_table(q, table, order, key, np.uint64(sweep * n), m, tally)
         else:
             sweep_fields(q, order, key, np.uint64(sweep * n), m, tally)
         if not m.is_frozen[0]:
-            keep_state(kept, m.x, len(m.betas), sweep + 1)
+            record_burn_in_state(kept, m.x, len(m.betas), sweep + 1)
         elif sweep % period == 0:
             propose_block_flips(q, m, leaps, variables, leap_key, sweep // period, is_in)
         record_sweep(m, ones, width, block, s)
         if sweep % period == period - 1:
-            exchange_fields(q, m, run.key, sweep // period, is_open, queue)
-        if respace_in_time(m, sweep) and len(table):
+            exchange_binary_pairs(q, m, run.key, sweep // period, is_open, queue)
+        if respace_if_due(m, sweep) and len(table):
             fill_table(q, m.betas, table)
 
 

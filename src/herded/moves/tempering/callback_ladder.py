@@ -21,19 +21,34 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import Scan, ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.constraints.start_states import member_starts
-from herded.moves.tempering.callback_ladder_sweeps import function_ladder
-from herded.moves.tempering.ladder_layouts import SCANS, STARTS, SWAPS, LadderLayout, geometric
-from herded.moves.tempering.replica_exchange import ComponentArrays
+from herded.moves.tempering.callback_ladder_sweeps import callback_ladder_sweeps
+from herded.moves.tempering.ladder_layouts import (
+    SCANS,
+    STARTS,
+    SWAPS,
+    LadderLayout,
+    geometric_betas,
+)
+from herded.moves.tempering.replica_exchange import ExchangeArrays
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-NONE, NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
-NO_FACTORS = ComponentArrays(NONE, NONE, NONE, NONE, NONE, NONE, NO_NUMBERS, NO_NUMBERS)
+NO_INTEGERS, NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
+NO_FACTORS = ExchangeArrays(
+    NO_INTEGERS,
+    NO_INTEGERS,
+    NO_INTEGERS,
+    NO_INTEGERS,
+    NO_INTEGERS,
+    NO_INTEGERS,
+    NO_NUMBERS,
+    NO_NUMBERS,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FunctionLadder(LadderLayout):
+class CallbackLadder(LadderLayout):
     """Replicas as rows; whole states are exchanged, since nobody knows the factors."""
 
     model: ConditionalModel
@@ -88,7 +103,7 @@ class FunctionLadder(LadderLayout):
         if not len(self.scan.order):
             state.sweep += len(block)
             return
-        x, call = state.x.reshape(self.rungs, -1), KernelCaller(self.model, function_ladder)
+        x, call = state.x.reshape(self.rungs, -1), KernelCaller(self.model, callback_ladder_sweeps)
         swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
         keys = np.array([step.key for step in self.steps(draw, state)])
         for first, last in ranges_between_checks(self.model, x, state, len(block)):
@@ -110,7 +125,7 @@ class FunctionLadder(LadderLayout):
             state.sweep += last - first
 
 
-def propose_ladder(
+def propose_callback_ladder(
     model: ConditionalModel,
     method: Any,
     scan: Scan,
@@ -133,19 +148,19 @@ def propose_ladder(
         model, "sequential" if scan == "auto" else scan, neighbour_arrays(model)
     )
     return Proposal(
-        kind=FunctionLadder.kind,
+        kind=CallbackLadder.kind,
         memory=chain,
         chain_memory=chain,
         grows=False,
         least_block=1,
         check=lambda: memory_limits.check_memory(chain, max_memory, "the replicas of a ladder"),
-        make=lambda: FunctionLadder(
+        make=lambda: CallbackLadder(
             model=model,
             memory=chain,
             chain_memory=chain,
             scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
             components_of=NO_FACTORS,
-            first_betas=geometric(rungs, method.hottest),
+            first_betas=geometric_betas(rungs, method.hottest),
             is_whole=True,
             melts=False,
             scan=order,

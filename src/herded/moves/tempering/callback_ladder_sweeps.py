@@ -12,13 +12,13 @@ from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.callback.sweeps import is_wrong
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.visit_order import RANDOM
-from herded.moves.tempering.replica_exchange import accepts, respace_in_time
+from herded.moves.tempering.replica_exchange import is_exchange_accepted, respace_if_due
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 
 @jit
-def function_ladder(
+def callback_ladder_sweeps(
     visit, follow, own, m, lane_at, scores, keys, cards, scan, run, p, tally, ones, block
 ):
     """`p` is room for a conditional by the vector rule, empty by the scalar one."""
@@ -41,7 +41,7 @@ def function_ladder(
             if keeps and has_changed:
                 follow(i, place)
         end_sweep(m, lane_at, scores, x, ones, block, s)
-        exchange_lanes(m, lane_at, scores, run.key, sweep)
+        exchange_whole_states(m, lane_at, scores, run.key, sweep)
 
 
 @jit
@@ -91,7 +91,7 @@ def end_sweep(m, lane_at, scores, x, ones, block, s):
 
 
 @jit
-def exchange_lanes(m, lane_at, scores, key, sweep):
+def exchange_whole_states(m, lane_at, scores, key, sweep):
     """Even pairs of rungs, odd ones after the next sweep; then new temperatures if it is time."""
     rungs, n = len(lane_at), len(m.came)
     for r in range(sweep % 2, rungs - 1, 2):
@@ -100,7 +100,7 @@ def exchange_lanes(m, lane_at, scores, key, sweep):
         gain = (m.betas[r + 1] - m.betas[r]) * (scores[hot] - scores[cold])
         m.apart[r] -= gain * n
         bits = random_bits(key, np.uint64((sweep * rungs + r) * n))
-        if accepts(m, r, n, gain, bits):
+        if is_exchange_accepted(m, r, n, gain, bits):
             lane_at[r], lane_at[r + 1] = cold, hot
             if r == 0:
                 m.tags[hot] = 1
@@ -108,4 +108,4 @@ def exchange_lanes(m, lane_at, scores, key, sweep):
                 for i in range(n):
                     m.came[i] += m.tags[hot]
                 m.tags[hot] = 0
-    respace_in_time(m, sweep)
+    respace_if_due(m, sweep)

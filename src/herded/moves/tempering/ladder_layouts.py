@@ -1,9 +1,10 @@
 """A ladder: replicas of a model at rising temperatures, which exchange states after every sweep.
 
 Its coldest rung is the model, and what is recorded. Hard zeros are *melted*: on all other rungs a
-zero is a factor of exp(-PENALTY beta), so that moves of one variable pass through states that are
-impossible, and what hard zeros wall in is reached from above. A hottest rung at beta = 0 is then
-uniform over all states, whose number is known: the path from there to the model gives log Z.
+zero is a factor of exp(-SOFT_ZERO_PENALTY beta), so that moves of one variable pass through states
+that are impossible, and what hard zeros wall in is reached from above. A hottest rung at beta = 0
+is then uniform over all states, whose number is known: the path from there to the model gives log
+Z.
 """
 
 import functools
@@ -24,16 +25,17 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.models.constraints.start_states import member_starts, possible_states
 from herded.models.factor_graph import FactorGraph, to_factor_graph
-from herded.moves.tempering.binary_pairs_exchange import LinkArrays
-from herded.moves.tempering.binary_pairs_ladder_sweeps import field_ladder
+from herded.moves.tempering.binary_pairs_exchange import CouplingArrays
+from herded.moves.tempering.binary_pairs_ladder_sweeps import binary_pairs_ladder_sweeps
 from herded.moves.tempering.ladder_sweeps import record_sweep, scalar_ladder, vector_ladder
 from herded.moves.tempering.learned_block_moves import MAX_BLOCKS, learn_blocks
-from herded.moves.tempering.replica_exchange import ComponentArrays, LadderArrays, exchange_replicas
+from herded.moves.tempering.replica_exchange import ExchangeArrays, LadderArrays, exchange_replicas
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array, log_array
 
-PENALTY = 8.0  # of a melted zero: with 4 the last step is too high, with 20 the path too steep
+# of a melted zero: with 4 the last step is too high, with 20 the path too steep
+SOFT_ZERO_PENALTY = 8.0
 SWAPS, SCANS, STARTS, LEAPS = 6, 7, 8, 9  # purposes of streams
 
 
@@ -41,7 +43,7 @@ SWAPS, SCANS, STARTS, LEAPS = 6, 7, 8, 9  # purposes of streams
 class LadderLayout(HerdLayout):
     """The replicas of all rungs side by side: lanes, by variable, then rung, then member."""
 
-    components_of: ComponentArrays
+    components_of: ExchangeArrays
     first_betas: np.ndarray  # (rungs,)
     is_whole: bool
     melts: bool
@@ -204,10 +206,10 @@ class SiteLadder(LadderLayout):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FieldLadder(LadderLayout):
+class BinaryPairsLadder(LadderLayout):
     """The same for binary variables with pair interactions, which also leap."""
 
-    links: LinkArrays
+    links: CouplingArrays
     factors: FactorArrays
     scan: ScanArrays
     scalar: bool = True
@@ -234,7 +236,7 @@ class FieldLadder(LadderLayout):
         swaps, scans, leaps = (
             stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS, LEAPS)
         )
-        field_ladder(
+        binary_pairs_ladder_sweeps(
             self.links, self.scan, SweepParameters(state.sweep, swaps, scans, False, 0, 0), key,
             leaps,
             self.arrays_of(state), state.own["leaps"], state.tally, state.ones, self.width, block,
@@ -300,8 +302,9 @@ def _stored(layout: SweepableLayout, states: np.ndarray) -> np.ndarray:
 def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
     """The same model with penalties instead of zeros.
 
-    A zero lies PENALTY below what its factor gives to some possible state at best, and nothing lies
-    above that: what arc consistency forbids would else be preferred to all that is possible.
+    A zero lies SOFT_ZERO_PENALTY below what its factor gives to some possible state at best, and
+    nothing lies above that: what arc consistency forbids would else be preferred to all that is
+    possible.
     """
     possible, tables = possible_states(graph), graph.log_tables.copy()
     for f in range(graph.n_factors):
@@ -310,7 +313,7 @@ def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
         fits = (logs > -np.inf) & functools.reduce(np.logical_and.outer, own)
         if fits.any() and not fits.all():
             top = logs[fits].max()
-            soft = np.where(np.isneginf(logs), top - PENALTY, np.minimum(logs, top))
+            soft = np.where(np.isneginf(logs), top - SOFT_ZERO_PENALTY, np.minimum(logs, top))
             tables[graph.table_start[f] : graph.table_start[f + 1]] = soft.reshape(-1)
     soft_graph = FactorGraph.from_arrays(
         graph.cardinalities, graph.factor_start, graph.factor_variables, tables
@@ -319,7 +322,7 @@ def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
     return soft_graph.given(dict(zip(known.tolist(), graph.evidence[known].tolist(), strict=True)))
 
 
-def geometric(rungs: int, hottest: float) -> np.ndarray:
+def geometric_betas(rungs: int, hottest: float) -> np.ndarray:
     """Inverse temperatures from `hottest` to 1 in equal ratios; from 0 as squares."""
     places = np.arange(rungs) / (rungs - 1)
     if hottest == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.random import draw_scalar, draw_vector
 from herded.layouts.chain_arrays import shuffle_visits
-from herded.layouts.general.site_herd_sweeps import sum_all, sum_pair
+from herded.layouts.general.site_herd_sweeps import sum_binary_logits, sum_logits
 from herded.layouts.visit_order import RANDOM
 from herded.moves.tempering.replica_exchange import exchange_replicas
 from herded.system.compilation.jit import jit
@@ -33,9 +33,9 @@ def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
             shuffle_visits(order, scan.order, run.phase_key, clock)
         for o in range(len(order)):
             i = np.uint64(order[o])
-            sum_pair(f, i, x, rungs, row, zero, one)
+            sum_binary_logits(f, i, x, rungs, row, zero, one)
             if hard is not None:
-                sum_lane(hard, i, x, rungs, last, 2, both)
+                sum_logits_of_lane(hard, i, x, rungs, last, 2, both)
                 zero[last], one[last] = both[0], both[1]
             p = np.uint32(0)
             for r in range(rungs):
@@ -63,9 +63,9 @@ def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
         for o in range(len(order)):
             i = np.uint64(order[o])
             states = cardinalities[i]
-            sum_all(f, i, x, rungs, states, row, logits)
+            sum_logits(f, i, x, rungs, states, row, logits)
             if hard is not None:
-                sum_lane(hard, i, x, rungs, last, states, one)
+                sum_logits_of_lane(hard, i, x, rungs, last, states, one)
                 for c in range(states):
                     logits[np.int64(last) * states + c] = one[c]
             for r in range(rungs):
@@ -81,7 +81,7 @@ def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
 
 
 @jit
-def sum_lane(f, i, x, lanes, lane, states, logits):
+def sum_logits_of_lane(f, i, x, lanes, lane, states, logits):
     """Write the logits of a variable in one lane to the beginning of `logits`."""
     for k in range(states):
         logits[k] = 0.0

@@ -19,8 +19,8 @@ from itertools import pairwise
 import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE
-from herded.moves.tempering.binary_pairs_exchange import LinkArrays, flood_fill
-from herded.moves.tempering.replica_exchange import chance
+from herded.moves.tempering.binary_pairs_exchange import CouplingArrays, flood_fill
+from herded.moves.tempering.replica_exchange import metropolis_probability
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, random_bits_array
 
@@ -29,7 +29,7 @@ _0, _1, _11, _UNIT = np.uint64(0), np.uint64(1), np.uint64(11), 2.0**-53
 
 
 @jit
-def stride(done):
+def recording_interval(done):
     """Sweeps between the states that are kept, after `done` sweeps."""
     every = 1
     while done > every * MAX_BLOCKS:
@@ -38,14 +38,14 @@ def stride(done):
 
 
 @jit
-def keep_state(kept, x, rungs, done):
+def record_burn_in_state(kept, x, rungs, done):
     """Keep the state of the coldest rung after `done` sweeps, if it is time for one.
 
     Where room ends, every other of the states stays.
     """
     n = len(kept) // MAX_BLOCKS
-    every = stride(done)
-    if every > stride(done - 1):
+    every = recording_interval(done)
+    if every > recording_interval(done - 1):
         for row in range(MAX_BLOCKS // 2):
             for i in range(n):
                 kept[row * n + i] = kept[(2 * row + 1) * n + i]
@@ -54,19 +54,21 @@ def keep_state(kept, x, rungs, done):
             kept[(done // every - 1) * n + i] = x[(i + 1) * rungs - 1]
 
 
-def learn_blocks(q: LinkArrays, kept: np.ndarray, done: int) -> None:
+def learn_blocks(q: CouplingArrays, kept: np.ndarray, done: int) -> None:
     """Put the sets that become leaps, as rows of marks, in the place of the states."""
     n = len(q.alone)
     states = kept.reshape(MAX_BLOCKS, n)
     sets: dict[int, tuple[int, np.ndarray]] = {}  # by name: how often it was met, and its variables
     names = random_bits_array(np.uint64(0), n)
     queue, ends = np.empty(n + 1, np.uint32), np.empty(n, np.int64)
-    count = done // stride(done)
+    count = done // recording_interval(done)
     for state in states[:count]:
         quench(q, state)
     for before, after in pairwise(states[:count]):
         first = 0
-        for end in ends[: split(q, (before != after).astype(np.uint8), queue, ends)].tolist():
+        for end in ends[
+            : split_into_components(q, (before != after).astype(np.uint8), queue, ends)
+        ].tolist():
             found = np.sort(queue[first:end])
             first = end
             if len(found) > 1:
@@ -94,7 +96,7 @@ def quench(q, x):
 
 
 @jit
-def split(q, is_open, queue, ends):
+def split_into_components(q, is_open, queue, ends):
     """Write the connected sets of open variables one after another; how many there are."""
     size, sets = 0, 0
     for i in range(len(is_open)):
@@ -137,8 +139,10 @@ def propose_block_flips(q, m, start, variables, key, sweep, is_in):
             is_in[variables[at]] = 1
         for r in range(rungs // 2, rungs):
             bits = random_bits(key, np.uint64((sweep * rungs + r) * MAX_BLOCKS + k))
-            gain = change_of(q, m.x, np.uint64(rungs), np.uint64(r), start, variables, row, is_in)
-            if np.float64(bits >> _11) * _UNIT < chance(m.betas[r] / FIELD_ONE * gain):
+            gain = flip_gain(q, m.x, np.uint64(rungs), np.uint64(r), start, variables, row, is_in)
+            if np.float64(bits >> _11) * _UNIT < metropolis_probability(
+                m.betas[r] / FIELD_ONE * gain
+            ):
                 for at in range(start[row], start[row + 1]):
                     place = variables[at] * np.uint64(rungs) + np.uint64(r)
                     m.x[place] = 1 - m.x[place]
@@ -147,7 +151,7 @@ def propose_block_flips(q, m, start, variables, key, sweep, is_in):
 
 
 @jit
-def change_of(q, x, rungs, r, start, variables, row, is_in):
+def flip_gain(q, x, rungs, r, start, variables, row, is_in):
     """S(x') - S(x) on rung r: changes times the mean of the fields before and after."""
     total = 0.0
     for at in range(start[row], start[row + 1]):

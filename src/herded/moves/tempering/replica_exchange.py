@@ -33,7 +33,7 @@ _11, _UNIT = np.uint64(11), 2.0**-53
 _ALIKE, _DIFFERS, _MET = 0, 1, 2
 
 
-class ComponentArrays(NamedTuple):
+class ExchangeArrays(NamedTuple):
     """The factors of each variable, and the variables of each factor."""
 
     entry_start: np.ndarray  # (N+1,)
@@ -63,14 +63,16 @@ class LadderArrays(NamedTuple):
     bridges: bool  # space rungs for bridges: evenly in how far whole states are apart
 
 
-def compile_components(graph: FactorGraph, log_tables: np.ndarray, melts: bool) -> ComponentArrays:
+def compile_exchange_arrays(
+    graph: FactorGraph, log_tables: np.ndarray, melts: bool
+) -> ExchangeArrays:
     """Lay the factors out for searches; `melts` if the model's zeros are not in `log_tables`."""
     arity = np.diff(graph.factor_start)
     owner = np.repeat(np.arange(graph.n_factors), arity)
     by_variable = np.argsort(graph.factor_variables, kind="stable")
     degree = np.bincount(graph.factor_variables, minlength=graph.n_variables)
     return make_read_only(
-        ComponentArrays(
+        ExchangeArrays(
             entry_start=start_offsets(degree),
             factor=owner[by_variable],
             factor_start=graph.factor_start,
@@ -98,7 +100,7 @@ def exchange_replicas(g, m, key, sweep):
             lane = r * m.members + k
             clock = np.uint64((sweep * lanes + lane) * n)
             exchange_pair(g, m, r, lane, key, clock, mark, met, stack)
-    respace_in_time(m, sweep)
+    respace_if_due(m, sweep)
 
 
 @jit
@@ -119,10 +121,12 @@ def exchange_pair(g, m, r, hot, key, clock, mark, met, stack):
         difference += change
         total += change
         if not m.is_whole:
-            decide(m, r, hot, gap, difference, random_bits(key, clock + np.uint64(i)), stack, size)
+            accept_or_reject(
+                m, r, hot, gap, difference, random_bits(key, clock + np.uint64(i)), stack, size
+            )
             size, difference = 0, 0.0
     if size:
-        decide(m, r, hot, gap, difference, random_bits(key, clock), stack, size)
+        accept_or_reject(m, r, hot, gap, difference, random_bits(key, clock), stack, size)
     m.apart[r] -= gap * total * n if total > -np.inf else 0.0
 
 
@@ -161,24 +165,24 @@ def collect_component(g, x, lanes, hot, cold, first, hardens, mark, met, stack, 
 
 
 @jit
-def decide(m, r, hot, gap, difference, bits, stack, size):
+def accept_or_reject(m, r, hot, gap, difference, bits, stack, size):
     """Exchange the variables on the stack, or not."""
     gain = difference if difference == -np.inf else gap * difference
-    if accepts(m, r, size, gain, bits):
+    if is_exchange_accepted(m, r, size, gain, bits):
         for at in range(size):
             swap_variable(m, r, hot, stack[at])
 
 
 @jit
-def accepts(m, r, size, gain, bits):
+def is_exchange_accepted(m, r, size, gain, bits):
     """Whether to exchange `size` variables between rungs r and r + 1, by Metropolis' rule."""
-    accepted = chance(gain)
+    accepted = metropolis_probability(gain)
     m.rejected[r] += size * (1.0 - accepted)
     return np.float64(bits >> _11) * _UNIT < accepted
 
 
 @jit
-def chance(gain):
+def metropolis_probability(gain):
     """Of a proposal that is worth so much more in logs, by Metropolis' rule."""
     return 1.0 if gain >= 0.0 else exp(gain)
 
@@ -197,7 +201,7 @@ def swap_variable(m, r, hot, i):
 
 
 @jit
-def respace_in_time(m, sweep):
+def respace_if_due(m, sweep):
     """Space the rungs anew at powers of two, until the burn-in is over; whether it did.
 
     So that exchanges of components are refused as often in every gap; or, where rungs are bridges
@@ -213,7 +217,7 @@ def respace_in_time(m, sweep):
             rates[r] = (m.apart[r] if m.bridges else m.rejected[r]) / m.tried[r]
         rates[r] = max(rates[r], LEAST_REJECTION)
         rates[r] = np.sqrt(rates[r]) if m.bridges else rates[r]
-    respace(m.betas, rates)
+    respace_betas(m.betas, rates)
     for r in range(len(m.tried)):
         m.tried[r] = 0.0
         m.apart[r] = 0.0
@@ -222,7 +226,7 @@ def respace_in_time(m, sweep):
 
 
 @jit
-def respace(betas, rates):
+def respace_betas(betas, rates):
     """Space the gaps that have rates anew between the same ends, to have equal ones.
 
     (Syed, Bouchard-Cote, Deligiannidis and Doucet, "Non-reversible parallel tempering", 2021.)

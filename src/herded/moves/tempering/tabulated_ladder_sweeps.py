@@ -17,7 +17,7 @@ _1, _3, _8, _31, _33, _BYTE = (np.uint64(k) for k in (1, 3, 8, 31, 33, 255))
 
 
 @jit
-def new_table(q, rungs):
+def allocate_context_table(q, rungs):
     """Room for all conditionals, or an empty table where sums of couplings are better."""
     most = np.int64(0)
     for i in range(len(q.alone)):
@@ -45,7 +45,7 @@ def fill_table(q, betas, table):
 
 
 @jit
-def sweep_contexts(q, table, order, key, clock, m, tally):
+def sweep_by_table(q, table, order, key, clock, m, tally):
     """Draw every variable on all rungs, which share the bits of a draw in pairs."""
     rungs, words = np.uint64(len(m.betas)), m.x.view(np.uint64)
     row = np.uint64(len(table) // len(q.alone))

@@ -17,7 +17,7 @@ from herded.methods.protocol import Method, Sampler
 from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
-from herded.ner.crf.iterated_viterbi import viterbi_rounds
+from herded.ner.crf.iterated_viterbi import iterate_viterbi
 from herded.ner.crf.skip_chain import TieWeights, build_document_model
 from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
@@ -90,7 +90,7 @@ def decode(
         return np.zeros(0, np.int64)
     if decoder == "viterbi":
         if ties is not None:
-            return viterbi_rounds(chain, batch, scores, ties)
+            return iterate_viterbi(chain, batch, scores, ties)
         return chain.best(scores, batch.starts)
     if decoder == "max-marginals" and ties is None:
         likely: np.ndarray = chain.marginals(scores, batch.starts).argmax(axis=1)

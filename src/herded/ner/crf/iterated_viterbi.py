@@ -17,7 +17,7 @@ from herded.system.compilation.jit import jit
 MOST_ROUNDS = 100
 
 
-def viterbi_rounds(
+def iterate_viterbi(
     chain: ChainWeights, batch: Batch, scores: np.ndarray, ties: TieWeights
 ) -> np.ndarray:
     """(N,) labels, from the chain's own best onwards."""

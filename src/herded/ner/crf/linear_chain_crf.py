@@ -20,8 +20,8 @@ from herded.ner.text.sentence_inputs import (
     Labels,
     Texts,
     are_documents,
-    labelled,
     regroup,
+    sentences_and_labels,
     sentences_of,
 )
 from herded.ner.text.word_atoms import Vocabulary
@@ -153,7 +153,7 @@ class CRF:
             left it, or None before that.
         """
         self._check()
-        documents, given = labelled(X, y)
+        documents, given = sentences_and_labels(X, y)
         truth = [SCHEMES[self.scheme](labels) for labels in given]
         names = label_set(given, self.scheme, kinds)
         numbers = {name: at for at, name in enumerate(names)}
@@ -174,7 +174,11 @@ class CRF:
         development = None
         if dev is not None:
             pair = isinstance(dev, tuple) and len(dev) == 2 and not are_documents(dev)
-            held, right = labelled(*cast(Pair, dev)) if pair else labelled(cast(Texts, dev))
+            held, right = (
+                sentences_and_labels(*cast(Pair, dev))
+                if pair
+                else sentences_and_labels(cast(Texts, dev))
+            )
             if not any(right):
                 raise CorpusError("expected words in the development set, got none")
             development = encode(held, vocabulary, self.lexicon), right
@@ -250,7 +254,7 @@ class CRF:
     def score(self, X: Texts, y: Sequence[Labels] | None = None) -> float:
         """F1 over whole entities."""
         chain, batch = self._encode(X)
-        return _f1(chain, batch, labelled(X, y)[1])
+        return _f1(chain, batch, sentences_and_labels(X, y)[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what was learned to a file for `CRF.load`; it appears when it is complete."""

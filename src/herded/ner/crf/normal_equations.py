@@ -11,7 +11,7 @@ SMALLEST = 1e-30  # pivot: rounding may leave less than there is
 
 
 @jit
-def squares(parts):
+def gram_matrix(parts):
     """parts^T parts."""
     rows, width = parts.shape
     total = np.zeros((width, width))
@@ -23,7 +23,7 @@ def squares(parts):
 
 
 @jit
-def solve(matrix, right):
+def solve_symmetric(matrix, right):
     """x with matrix x = right, of a symmetric matrix above 0, as L D L^T x."""
     n = len(right)
     lower, pivots, x = matrix.copy(), np.empty(n), right.copy()

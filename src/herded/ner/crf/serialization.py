@@ -48,10 +48,10 @@ def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) 
 
 def load_chain(path: str | os.PathLike[str]) -> ChainWeights:
     """The chain in a file of `save_chain`."""
-    return read_model(path)[0]
+    return read_recogniser(path)[0]
 
 
-def read_model(
+def read_recogniser(
     path: str | os.PathLike[str],
 ) -> tuple[ChainWeights, dict[str, Any], dict[str, np.ndarray]]:
     """The chain, the header and all arrays."""

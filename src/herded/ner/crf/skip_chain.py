@@ -24,7 +24,7 @@ from herded.ner.crf.chain_kernels import forward_backward
 from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.mention_links import RULES, MentionLinks
-from herded.ner.crf.normal_equations import solve, squares
+from herded.ner.crf.normal_equations import gram_matrix, solve_symmetric
 from herded.ner.text.labels import split_label
 from herded.run.training_helpers import subtract_l2_penalty
 from herded.system.compilation.jit import jit
@@ -95,7 +95,7 @@ def fit_ties(examples: Sequence[Example], rule: str = "next") -> TieWeights:
     parameters[0] = 1.0
     value, gradient, information = _objective(cases, kinds, symmetric, parameters)
     for _ in range(STEPS):
-        step = solve(information, gradient)
+        step = solve_symmetric(information, gradient)
         gain, size = 0.0, 1.0
         while size > 1e-6 and not gain > 0:
             tried = parameters + size * step
@@ -151,7 +151,7 @@ def _objective(
         )
         parts = parts @ symmetric  # sums of one or two: in any order the same
         gradient = gradient + parts.sum(axis=0)
-        information = information + squares(parts)
+        information = information + gram_matrix(parts)
     return value, gradient, information
 
 

@@ -14,7 +14,13 @@ from herded.ner.entity_scoring import score
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import to_io
-from herded.ner.text.sentence_inputs import Labels, Texts, are_documents, labelled, sentences_of
+from herded.ner.text.sentence_inputs import (
+    Labels,
+    Texts,
+    are_documents,
+    sentences_and_labels,
+    sentences_of,
+)
 from herded.ner.text.word_atoms import Vocabulary
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.system.argument_checks import is_whole_number
@@ -109,7 +115,7 @@ class SkipCRF:
         self._check(len(X))
         if not is_whole_number(repeats, 1):
             raise MethodError(f"expected repeats of 1 or more, got {repeats!r}")
-        kinds = sorted({kind for labels in labelled(X, y)[1] for kind in to_io(labels)})
+        kinds = sorted({kind for labels in sentences_and_labels(X, y)[1] for kind in to_io(labels)})
         examples = []
         for fold in range(self.folds):
             held = [document for at, document in enumerate(X) if at % self.folds == fold]
@@ -145,13 +151,13 @@ class SkipCRF:
     def score(self, X: Sequence[Document], y: Sequence[Labels] | None = None) -> float:
         """F1 over whole entities."""
         guess = [labels for document in self.predict(X) for labels in document]
-        return score(labelled(X, y)[1], guess).f1
+        return score(sentences_and_labels(X, y)[1], guess).f1
 
 
 def _example(crf: CRF, held: list[Document]) -> Example:
     """What a chain says of documents it has not seen, and what is true."""
     chain = crf.chain_
-    words, given = labelled(held)
+    words, given = sentences_and_labels(held)
     numbers = {name: at for at, name in enumerate(chain.labels)}
     truth = [label for labels in given for label in SCHEMES[crf.scheme](labels)]
     batch = encode(words, Vocabulary(), chain.lexicon)

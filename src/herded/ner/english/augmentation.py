@@ -75,7 +75,7 @@ def _swapped(
     return replace(sentence, words=tuple(words), labels=tuple(labels))
 
 
-def vary(documents: Iterable[Document]) -> list[Document]:
+def vary_spelling(documents: Iterable[Document]) -> list[Document]:
     """The same documents with some words written in another way."""
     turns = {word: itertools.cycle(ways) for word, ways in WAYS.items()}
     cuts = itertools.cycle(at == 0 for at in range(WHOLE))

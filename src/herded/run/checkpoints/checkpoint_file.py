@@ -48,7 +48,7 @@ def read_checkpoint(
         return None
 
     def check_size(size: int) -> None:
-        if 2 * size > memory_limits.LITTLE:
+        if 2 * size > memory_limits.ALWAYS_ALLOWED_BYTES:
             what = f"the arrays of the checkpoint at {target}"
             memory_limits.check_memory(held + 2 * size, max_memory, what, "free some")
 
@@ -68,7 +68,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         return None
 
     def check_size(size: int) -> None:
-        if size > memory_limits.LITTLE:
+        if size > memory_limits.ALWAYS_ALLOWED_BYTES:
             raise ValueError("a header that is none")
 
     return _header(target, _read(target, check_size, only="header"))

@@ -33,7 +33,7 @@ class CheckpointHeader(NamedTuple):
         return max(0, self.done - self.burn_in)
 
 
-def read_begun(path: FilePath) -> CheckpointHeader | None:
+def read_checkpoint_header(path: FilePath) -> CheckpointHeader | None:
     """The run that a checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
     if not os.path.exists(path):
         return None
@@ -66,7 +66,7 @@ def _options(call: ast.Call) -> dict[str, Any]:
     return found
 
 
-def read_method(text: str) -> Gibbs | HerdedGibbs | None:
+def method_from_json(text: str) -> Gibbs | HerdedGibbs | None:
     """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
     known: dict[str, type[Gibbs | HerdedGibbs]] = {"Gibbs": Gibbs, "HerdedGibbs": HerdedGibbs}
     try:

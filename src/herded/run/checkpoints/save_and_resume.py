@@ -30,7 +30,7 @@ from herded.system.memory_limits import Size
 from herded.system.npz_reader import Place
 
 
-def identity(run: SamplerRun) -> dict[str, Any]:
+def run_identity(run: SamplerRun) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
@@ -39,12 +39,12 @@ def identity(run: SamplerRun) -> dict[str, Any]:
         "tables": run.layout.hash,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
-        "keep": sorted(_describe(choice) for choice in run.keep.values()),
+        "keep": sorted(_keep_identity(choice) for choice in run.keep.values()),
         "schedule of": run.total if is_annealed(run.method) else "any sweeps",
     }
 
 
-def _describe(choice: object) -> str:
+def _keep_identity(choice: object) -> str:
     """Everything that decides what is recorded; arrays by their hashes."""
     if isinstance(choice, Observables):
         return choice.described()
@@ -56,9 +56,9 @@ def _describe(choice: object) -> str:
     return f"{type(choice).__name__}({options})"
 
 
-def save(run: SamplerRun, path: FilePath) -> None:
+def save_sampler_run(run: SamplerRun, path: FilePath) -> None:
     """Write the run as it is now."""
-    header = {**identity(run), "done": run.done, "seconds": run.seconds}
+    header = {**run_identity(run), "done": run.done, "seconds": run.seconds}
     checkpoint_file.write_checkpoint(path, header, _arrays(run))
 
 
@@ -76,7 +76,7 @@ def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
     return arrays
 
 
-def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> None:
+def resume_sampler_run(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> None:
     """Let a run that is about to start resume where its checkpoint, if there is one, stopped.
 
     Samples and series are read into the rooms that the run has reserved for them, and other arrays
@@ -85,14 +85,14 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
     header = checkpoint_file.read_header(path)
     if header is None:
         return
-    checkpoint_file.check_same_run(path, header, identity(run))
+    checkpoint_file.check_same_run(path, header, run_identity(run))
     found = checkpoint_file.read_checkpoint(path, max_memory, run.fixed_memory, _places(run))
     if found is None:
         return
     header, arrays = found
-    checkpoint_file.check_same_run(path, header, identity(run))
+    checkpoint_file.check_same_run(path, header, run_identity(run))
     if not (_is_count(header.get("done")) and _is_time(header.get("seconds"))):
-        raise _broken(path, "its number of sweeps or seconds")
+        raise _broken_checkpoint_error(path, "its number of sweeps or seconds")
     _check_arrays(run, path, arrays)
     if header["done"] > run.total:
         raise MethodError(
@@ -114,7 +114,7 @@ def resume(run: SamplerRun, path: FilePath, max_memory: Size | None = None) -> N
             for name in recorder.arrays:
                 array = arrays.pop(f"{c}/{kind.__name__}/{name}")
                 if name in recorder.rooms and len(array) > len(recorder.rooms[name]):
-                    raise _broken(path, name)
+                    raise _broken_checkpoint_error(path, name)
                 recorder.restore(name, array)
             _check_record(run, path, recorder)
             if isinstance(recorder, TraceRecorder) and run.sweeps < UNLIMITED_SWEEPS:
@@ -166,11 +166,11 @@ def resume_solver(run: SolverRun, path: FilePath) -> None:
     header, arrays = found
     checkpoint_file.check_same_run(path, header, _identity_of_solver(run))
     if not _is_time(header.get("seconds")):
-        raise _broken(path, "its seconds")
+        raise _broken_checkpoint_error(path, "its seconds")
     try:
         run.state.restore(arrays)
     except (ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
-        raise _broken(path, "its arrays") from error
+        raise _broken_checkpoint_error(path, "its arrays") from error
     run.done, run.seconds = run.state.sweep, float(header["seconds"])
 
 
@@ -194,7 +194,7 @@ def _is_time(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < np.inf
 
 
-def _broken(path: FilePath, what: str) -> CheckpointError:
+def _broken_checkpoint_error(path: FilePath, what: str) -> CheckpointError:
     return CheckpointError(
         f"expected a whole checkpoint at {path}, got one that is broken in {what}: move it away to "
         "start anew"
@@ -206,17 +206,17 @@ def _check_arrays(run: SamplerRun, path: FilePath, arrays: dict[str, np.ndarray]
     for name, fresh in _arrays(run).items():
         found = arrays.get(name)
         if found is None or found.dtype != fresh.dtype or found.ndim != fresh.ndim:
-            raise _broken(path, name)
+            raise _broken_checkpoint_error(path, name)
         part = name.split("/")
         grows = part[-1].startswith(("samples", "series", "errors", "points"))  # with the run
         if found.shape[1:] != fresh.shape[1:] or (
             part[1:2] != ["state"] and not grows and found.shape != fresh.shape
         ):
-            raise _broken(path, name)
+            raise _broken_checkpoint_error(path, name)
         if part[-1] == "numbers" and (found.shape != (3,) or (found < 0).any()):
-            raise _broken(path, name)
+            raise _broken_checkpoint_error(path, name)
     if any(len(arrays[f"{c}/errors"]) != len(arrays["points"]) for c in range(len(run.chains))):
-        raise _broken(path, "errors")
+        raise _broken_checkpoint_error(path, "errors")
 
 
 def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
@@ -230,10 +230,10 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
     # The words of a herd have the bits of all members, and no other.
     stored = () if run.layout.is_herd else (state.x, state.own.get("y", state.x))
     if wrong or any(int(x.max(initial=0)) > most for x in stored):
-        raise _broken(path, "the state of a chain")
+        raise _broken_checkpoint_error(path, "the state of a chain")
     visits = run.done * run.layout.members * run.layout.visits  # also of the burn-in
     if ((state.tally < 0) | (state.tally > visits * 2.0**31)).any():
-        raise _broken(path, "the sums of a chain")
+        raise _broken_checkpoint_error(path, "the sums of a chain")
 
 
 def _values_of(layout: Layout, state: State) -> Iterator[np.ndarray]:
@@ -251,16 +251,16 @@ def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
     samples = run.recorded * run.layout.members
     for name, array in recorder.arrays.items():
         if name == "counts" and ((array < 0) | (array > samples)).any():
-            raise _broken(path, "counts")
+            raise _broken_checkpoint_error(path, "counts")
         expected = {"sweeps": samples, "seen": run.recorded}
         if name in expected and array[0] != expected[name]:
-            raise _broken(path, "the number of recorded sweeps")
+            raise _broken_checkpoint_error(path, "the number of recorded sweeps")
         if name == "every" and array[0] < 1:
-            raise _broken(path, "how often it was looked at")
+            raise _broken_checkpoint_error(path, "how often it was looked at")
         if name == "series sweeps" and len(array) != len(_looks(recorder)):
-            raise _broken(path, "what was looked at")
+            raise _broken_checkpoint_error(path, "what was looked at")
         if name in ("samples", "state") and _has_unknown_states(array, run.layout.model):
-            raise _broken(path, "recorded states")
+            raise _broken_checkpoint_error(path, "recorded states")
 
 
 def _has_unknown_states(array: np.ndarray, model: Model) -> bool:

@@ -10,19 +10,19 @@ from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
 
-# Chains disagree when their standard error is above TOLERANCE, and each strays DRAWS times further
-# than draws with the autocorrelation times of the run would. Of two or three chains the spread is
-# known badly, so that some of many variables stray further by chance: FALSE_ALARMS is the share of
-# runs in which one of them does. `python -m benchmarks --only warning-precision` prints how often
-# chains disagree, and are right.
+# Chains disagree when their standard error is above TOLERANCE, and each strays MAX_SPREAD_OF_DRAWS
+# times further than draws with the autocorrelation times of the run would. Of two or three chains
+# the spread is known badly, so that some of many variables stray further by chance: FALSE_ALARMS is
+# the share of runs in which one of them does. `python -m benchmarks --only warning-precision`
+# prints how often chains disagree, and are right.
 TOLERANCE = 0.025
-DRAWS = 4.0
+MAX_SPREAD_OF_DRAWS = 4.0
 FALSE_ALARMS = 1e-3
 
 # Members of a herd have not moved on when more of them are as they were than chance explains: by
-# STUCK, and by so many standard deviations.
-STUCK = 0.15
-SIGMAS = 5.0
+# MIN_STUCK_EXCESS, and by so many standard deviations.
+MIN_STUCK_EXCESS = 0.15
+STUCK_SIGMAS = 5.0
 
 
 class InfoDiagnostic(str):
@@ -31,7 +31,7 @@ class InfoDiagnostic(str):
     __slots__ = ()
 
 
-UNCOMPARED = InfoDiagnostic(
+NOT_CROSS_CHECKED = InfoDiagnostic(
     "it was not compared with a sampler, which on a model of this size would take long"
 )
 SINGLE_CHAIN = InfoDiagnostic(
@@ -72,9 +72,9 @@ def find_disagreement(
     others = int((excess > 1).any(axis=1).sum()) - 1
     return (
         f"the chains disagree: variable {variable_text(model, int(i))} is "
-        f"{state_name(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
+        f"{state_text(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
         f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
-        f"{and_others(others, 'disagrees', 'disagree')}, after "
+        f"{others_text(others, 'disagrees', 'disagree')}, after "
         f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
         "averages; use exact inference where it fits, or more sweeps until the chains agree"
     )
@@ -84,7 +84,7 @@ def most_spread(chains: int, variables: int) -> float:
     """How many times its expectation the spread of any of some variables may be by chance.
 
     The square of a spread follows chi-squared with chains - 1 degrees of freedom, whose tail is at
-    most exp(-x / 2) for one or two of them. `DRAWS` is enough for more.
+    most exp(-x / 2) for one or two of them. `MAX_SPREAD_OF_DRAWS` is enough for more.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def most_spread(chains: int, variables: int) -> float:
     [5.26, 4.0, 4.0]
     """
     tail = 2.0 * np.log(max(variables, 1) / FALSE_ALARMS) / (chains - 1)
-    return max(DRAWS, float(np.sqrt(tail))) if chains < 4 else DRAWS
+    return max(MAX_SPREAD_OF_DRAWS, float(np.sqrt(tail))) if chains < 4 else MAX_SPREAD_OF_DRAWS
 
 
 # -- members that have not moved ------------------------------------------------------------------
@@ -110,11 +110,11 @@ def find_stuck_members(
     """
     same = _share(then == now)
     alike = np.zeros(len(variables))
-    for k in _in_both(then, now):
+    for k in _states_in_both(then, now):
         alike += _share(then == k) * _share(now == k)
     noise = np.sqrt(np.maximum(alike * (1 - alike), 0.25 / len(now)) / len(now))
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
-    stuck = (excess > STUCK) & (excess > SIGMAS * noise)
+    stuck = (excess > MIN_STUCK_EXCESS) & (excess > STUCK_SIGMAS * noise)
     if not stuck.any():
         return ""
     i, others = int(np.where(stuck, excess, 0.0).argmax()), int(stuck.sum()) - 1
@@ -122,13 +122,13 @@ def find_stuck_members(
         "the members of the herd have not moved on: variable "
         f"{variable_text(model, int(variables[i]))} is as it was "
         f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
-        f"{100 * alike[i]:.0f} %{and_others(others, 'is', 'are')}"
+        f"{100 * alike[i]:.0f} %{others_text(others, 'is', 'are')}"
         ": the model has several modes or mixes slowly, so do not trust these averages; use "
         "exact inference where it fits, or more sweeps"
     )
 
 
-def _in_both(then: np.ndarray, now: np.ndarray) -> list[int]:
+def _states_in_both(then: np.ndarray, now: np.ndarray) -> list[int]:
     """States that occur then and now: few, of a variable of many thousands."""
     most = int(min(then.max(), now.max()))
     if most < 2:  # nothing is gained by counting
@@ -148,13 +148,13 @@ def _share(equal: np.ndarray) -> np.ndarray:
 # -- chains that are walled in --------------------------------------------------------------------
 
 
-def state_name(model: Model, i: int, k: int) -> str:
+def state_text(model: Model, i: int, k: int) -> str:
     """State `k` of variable `i`, by its name if it has one."""
     names = getattr(model, "state_names", None)
     return repr(names[i][k]) if names else str(k)
 
 
-def and_others(others: int, one: str, many: str) -> str:
+def others_text(others: int, one: str, many: str) -> str:
     """ ", and 3 others disagree too", or nothing."""
     return f", and {count_others(others)} {one if others == 1 else many} too" if others else ""
 

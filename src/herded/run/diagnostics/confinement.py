@@ -11,12 +11,12 @@ import numpy as np
 
 from herded.errors import HerdedError
 from herded.models.constraints.disconnected_support import StateSplit, find_split
-from herded.models.constraints.reachability import reach_in_blocks, reachable_states
-from herded.models.constraints.start_states import FEW_TRIES, possible_states, start_state
+from herded.models.constraints.reachability import reachable_states, states_reachable_by_blocks
+from herded.models.constraints.start_states import MAX_DEAD_ENDS, possible_states, start_state
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import count_others, state_name
+from herded.run.diagnostics.chain_agreement import count_others, state_text
 from herded.system.numerics.counter_rng import stream_key
 
 
@@ -30,7 +30,7 @@ class MoveWording(NamedTuple):
 SINGLE_SITE_WORDING = MoveWording(
     "moves of one variable at a time", "give evidence that unties them"
 )
-TOGETHER = MoveWording(
+BLOCK_WORDING = MoveWording(
     "moves of these blocks",
     "give larger blocks by Blocks(entries=..), or some that have all of them",
 )
@@ -48,16 +48,16 @@ def find_confinement(
     """
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
-    graph, moves = to_factor_graph(model), SINGLE_SITE_WORDING if blocks is None else TOGETHER
+    graph, moves = to_factor_graph(model), SINGLE_SITE_WORDING if blocks is None else BLOCK_WORDING
     if blocks is None:
         reached = np.stack([reachable_states(graph, x) for x in states])
     else:
         possible = possible_states(graph)
-        reached = np.stack([reach_in_blocks(graph, x, blocks, possible) for x in states])
-    missed = _missed(graph, states, reached)
+        reached = np.stack([states_reachable_by_blocks(graph, x, blocks, possible) for x in states])
+    missed = _find_unreachable_states(graph, states, reached)
     chains = np.flatnonzero(missed.any(axis=(1, 2)))
     if not len(chains):
-        return _divided(model, find_split(graph, states, blocks), len(states), moves)
+        return _describe_split(model, find_split(graph, states, blocks), len(states), moves)
     c = int(chains[0])
     i, k = (int(place) for place in np.argwhere(missed[c])[0])
     tied = np.flatnonzero(missed.any(axis=(0, 2)))
@@ -68,13 +68,13 @@ def find_confinement(
     return (
         f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
         f"{moves.what} never set variable {variable_text(model, i)} to "
-        f"{state_name(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
+        f"{state_text(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
         f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
         f"{moves.remedy}"
     )
 
 
-def _divided(model: Model, split: StateSplit | None, chains: int, moves: MoveWording) -> str:
+def _describe_split(model: Model, split: StateSplit | None, chains: int, moves: MoveWording) -> str:
     """A sentence about states that fall apart though each variable has all of its own."""
     if split is None:
         return ""
@@ -87,7 +87,7 @@ def _divided(model: Model, split: StateSplit | None, chains: int, moves: MoveWor
 
     def listed(states: np.ndarray) -> str:
         pairs = zip(split.variables[:MAX_LISTED_NAMES], states, strict=False)
-        return ", ".join(state_name(model, int(i), int(k)) for i, k in pairs)
+        return ", ".join(state_text(model, int(i), int(k)) for i, k in pairs)
 
     return (
         f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
@@ -102,7 +102,9 @@ def _subject(some: int, of: int) -> str:
     return "this chain" if of == 1 else f"{some} of {of} chains"
 
 
-def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.ndarray:
+def _find_unreachable_states(
+    graph: FactorGraph, states: np.ndarray, reached: np.ndarray
+) -> np.ndarray:
     """Which states (C, N, K) occur in some possible state but are out of a chain's reach.
 
     Each is proved by a possible state that has it: where another chain is, or what a search with
@@ -119,7 +121,7 @@ def _missed(graph: FactorGraph, states: np.ndarray, reached: np.ndarray) -> np.n
             break
         i, k = (int(place) for place in left[0])
         try:
-            x = start_state(graph.given({i: k}), stream_key(attempt), tries=FEW_TRIES)
+            x = start_state(graph.given({i: k}), stream_key(attempt), tries=MAX_DEAD_ENDS)
         except HerdedError:  # impossible, or not found: nothing is proved
             open_cases[:, i, k] = False
         else:

@@ -22,7 +22,7 @@ from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.run.build_result import build_sampler_result, build_solver_result
-from herded.run.diagnostics.chain_agreement import UNCOMPARED, and_others, state_name
+from herded.run.diagnostics.chain_agreement import NOT_CROSS_CHECKED, others_text, state_text
 from herded.run.diagnostics.intervals import UnbiasedMarginals
 from herded.run.diagnostics.log_z_check import check_log_z
 from herded.run.initial_states import initial_states
@@ -41,24 +41,24 @@ SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
 MOST_SWEEPS, LEAST_SWEEPS = 192, 8  # of it, with its burn-in
 MOST_UPDATES = 2**25  # of all variables in it
 BURN_IN = 4  # a part in so many
-DIFFERENT = 0.05  # of two probabilities, beyond
-SIGMAS = 6.0  # standard errors of the herds
+MIN_PROBABILITY_GAP = 0.05  # of two probabilities, beyond
+GAP_SIGMAS = 6.0  # standard errors of the herds
 ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
 # updates of a variable in a run that herds in time, from which on it has a control
 MIN_UPDATES_TO_CROSS_CHECK = 8_000
-CONTROLLED = 2  # which has one part in so many of them,
-CONTROLLED_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
+CHECK_UPDATES_DIVISOR = 2  # which has one part in so many of them,
+CHECK_UPDATES_DIVISOR_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
 CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
-WITNESS_SWEEPS, WITNESS_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
-LARGE = 1e5  # log-potentials whose square in units of the last digit shows
+WITNESS_SWEEPS, BP_CHECK_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
+MAX_PRECISE_LOG_POTENTIAL = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
 UNMIXED = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
 
-NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
+SOLVER_NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
 
-def run_herds(
+def run_check_herds(
     model: Model,
     members: int,
     herds: int,
@@ -94,11 +94,11 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
     if updates < MIN_UPDATES_TO_CROSS_CHECK or "chain_marginals" not in result.kept:
         return result
     moves = getattr(result.method, "moves", None)
-    share = CONTROLLED if moves is None else CONTROLLED_IN_BLOCKS
+    share = CHECK_UPDATES_DIVISOR if moves is None else CHECK_UPDATES_DIVISOR_IN_BLOCKS
     sweeps = updates // (share * CONTROL_HERDS * CONTROL_MEMBERS)
     limit = None if seconds is None else seconds / 10
     try:
-        control = run_herds(
+        control = run_check_herds(
             result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit, moves
         )
     except HerdedError:  # such as too little memory: it goes without
@@ -117,7 +117,7 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
 # -- beside a climb --------------------------------------------------------------------------------
 
 
-def run_belief_propagation_check(model: Model, seconds: float = WITNESS_SECONDS) -> Result:
+def run_belief_propagation_check(model: Model, seconds: float = BP_CHECK_SECONDS) -> Result:
     """What belief propagation makes of a model, soon and compared with nothing."""
     method = BeliefPropagation(damping=WITNESS_DAMPING)
     layout = cached_layout(model, method, None, None)
@@ -131,25 +131,27 @@ def run_belief_propagation_check(model: Model, seconds: float = WITNESS_SECONDS)
 
 def add_solver_diagnostics(result: Result, max_memory: Size | None) -> Result:
     """The result of belief propagation or mean field, with what speaks against it."""
-    name = NAMES.get(type(result.method))
+    name = SOLVER_NAMES.get(type(result.method))
     if name is None or result.provenance["interrupted"]:
         return result
     graph = to_factor_graph(result.model)
-    result = replace(result, warnings=(*result.warnings, *_lost_digits(result.method, graph)))
+    result = replace(
+        result, warnings=(*result.warnings, *_precision_warnings(result.method, graph))
+    )
     if _is_exact(result.method, graph) and result.converged:
         return result
-    found = list(_of_solver(result, name))
-    compared = _compared(result, name, max_memory)
+    found = list(_solver_warnings(result, name))
+    compared = _compare_with_herds(result, name, max_memory)
     found += [compared or "", check_log_z(result.method, graph, result.log_z)]
     result = replace(result, warnings=(*result.warnings, *(text for text in found if text)))
     return flag_interrupted(result, "a comparison with a sampler") if compared is None else result
 
 
-def _lost_digits(method: object, graph: FactorGraph) -> list[str]:
+def _precision_warnings(method: object, graph: FactorGraph) -> list[str]:
     """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
     tables = graph.log_tables
     largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
-    if not isinstance(method, BeliefPropagation) or largest <= LARGE:
+    if not isinstance(method, BeliefPropagation) or largest <= MAX_PRECISE_LOG_POTENTIAL:
         return []
     return [f"log-potentials of {largest:.2g} leave few digits of Bethe's log Z: do not trust it"]
 
@@ -167,7 +169,7 @@ def _is_exact(method: object, graph: FactorGraph) -> bool:
     return links == nodes - parts
 
 
-def _of_solver(result: Result, name: str) -> list[str]:
+def _solver_warnings(result: Result, name: str) -> list[str]:
     """What is known without another run."""
     found = []
     if isinstance(result.method, MeanField) and result.model.has_hard_zeros:
@@ -182,14 +184,14 @@ def _of_solver(result: Result, name: str) -> list[str]:
     return found
 
 
-def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
+def _compare_with_herds(result: Result, name: str, max_memory: Size | None) -> str | None:
     """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
     model = result.model
     most = MOST_UPDATES // (SOLVER_CHECK_HERDS * SOLVER_CHECK_MEMBERS * max(1, model.n_variables))
     if most < LEAST_SWEEPS:
-        return UNCOMPARED
+        return NOT_CROSS_CHECKED
     try:
-        herds = run_herds(
+        herds = run_check_herds(
             model, SOLVER_CHECK_MEMBERS, SOLVER_CHECK_HERDS, min(most, MOST_SWEEPS), max_memory
         )
     except HerdedError as error:
@@ -202,8 +204,8 @@ def _compared(result: Result, name: str, max_memory: Size | None) -> str | None:
         mean = herds.chain_marginals.mean(axis=0)
         return (
             f"{name} differs from a short run of herds: variable {variable_text(model, i)} is "
-            f"{state_name(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
-            f"the one and {mean[i, k]:.2f} by the other{and_others(others, 'differs', 'differ')}: "
+            f"{state_text(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
+            f"the one and {mean[i, k]:.2f} by the other{others_text(others, 'differs', 'differ')}: "
             "do not trust it; use exact inference where it fits, or a sampler"
         )
     if any(one.kind in UNMIXED for one in herds.diagnostics):
@@ -225,16 +227,16 @@ def different_entry(
     The noise of the chains' mean follows from their spread, and is at least `least_noise`. Returns
     the variable, the state, and how many other variables differ too; None where they agree.
     """
-    gap, noise = _gaps(answer, chains)
+    gap, noise = _gap_and_noise(answer, chains)
     noise = np.maximum(noise, least_noise)
-    excess = gap - np.hypot(SIGMAS * noise, ANSWER_SIGMAS * answer_noise)
-    if excess.max(initial=0.0) <= DIFFERENT:
+    excess = gap - np.hypot(GAP_SIGMAS * noise, ANSWER_SIGMAS * answer_noise)
+    if excess.max(initial=0.0) <= MIN_PROBABILITY_GAP:
         return None
     i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
-    return i, k, int((excess > DIFFERENT).any(axis=1).sum()) - 1
+    return i, k, int((excess > MIN_PROBABILITY_GAP).any(axis=1).sum()) - 1
 
 
-def _gaps(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _gap_and_noise(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How far an answer (N, K) is from the mean of chains (C, N, K), and the noise of that mean.
 
     Noise is at least that of all entries on average: of few chains some agree by chance.

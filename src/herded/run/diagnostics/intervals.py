@@ -22,7 +22,7 @@ T_TABLE = (
     2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
 )  # fmt: skip
 # 97.5 % and 99.5 % quantiles of the normal distribution
-NORMAL, NORMAL_QUANTILE_99 = 1.959964, 2.575829
+NORMAL_QUANTILE_95, NORMAL_QUANTILE_99 = 1.959964, 2.575829
 MIN_HALF_WIDTH = 1e-5  # no interval of a variable that is not known is narrower
 FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
 TINY = 1e-12  # sweeps, instead of no time at all
@@ -82,7 +82,11 @@ def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -
     """
     visits = np.minimum(frequencies, 1.0 - frequencies) * samples
     clusters = np.maximum(visits, 0.0) / PER_CLUSTER
-    reach = PER_CLUSTER * (NORMAL * np.sqrt(clusters + 1.0) + NORMAL**2 / 2) / max(samples, 1.0)
+    reach = (
+        PER_CLUSTER
+        * (NORMAL_QUANTILE_95 * np.sqrt(clusters + 1.0) + NORMAL_QUANTILE_95**2 / 2)
+        / max(samples, 1.0)
+    )
     found: np.ndarray = np.where(is_open & (visits <= FEW_VISITS), reach, 0.0)
     return found
 
@@ -111,7 +115,7 @@ def correlated_margins(
     if is_averaged:
         known, others = np.maximum(known - 2.0, TINY), max(others - 2.0, TINY)
     noise = noise_of_frequencies(frequencies, samples, times.variables, known, others)
-    reach: np.ndarray = NORMAL * noise
+    reach: np.ndarray = NORMAL_QUANTILE_95 * noise
     return reach
 
 
@@ -138,16 +142,16 @@ def t_quantile_95(runs: int) -> float:
     freedom = runs - 1
     if freedom <= len(T_TABLE):
         return T_TABLE[freedom - 1]
-    return expanded_t_quantile(NORMAL, freedom)
+    return expanded_t_quantile(NORMAL_QUANTILE_95, freedom)
 
 
-def wide_t_quantile(runs: int) -> float:
+def t_quantile_99(runs: int) -> float:
     """How many standard errors a 99 % interval from six runs or more reaches to each side.
 
     Examples
     --------
-    >>> from herded.run.diagnostics.intervals import wide_t_quantile
-    >>> round(wide_t_quantile(8), 2), round(wide_t_quantile(32), 2)
+    >>> from herded.run.diagnostics.intervals import t_quantile_99
+    >>> round(t_quantile_99(8), 2), round(t_quantile_99(32), 2)
     (3.49, 2.74)
     """
     return expanded_t_quantile(NORMAL_QUANTILE_99, runs - 1)

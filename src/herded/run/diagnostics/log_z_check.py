@@ -14,16 +14,16 @@ from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 
 # variables, and bytes of elimination, that take a tenth of a second
 MAX_EXACT_VARIABLES, QUICK_EXACT_BYTES = 256, 2.0**24
-QUICK = 2**20  # entries of factors' tables that mean field goes over
+MAX_BOUND_ENTRIES = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
 SWEEPS = 16
 REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --task pr"
-CLOSE = 0.05  # an error of log Z that nobody needs to be warned of
+LOG_Z_TOLERANCE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
 def check_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
     """A sentence on how sure log Z is: a warning where it is known to be off."""
-    exact = _eliminated(graph)
+    exact = _exact_log_z(graph)
     is_bound = isinstance(method, MeanField)
     kind = "a lower bound by mean field" if is_bound else "Bethe's estimate"
     if exact is not None:
@@ -31,20 +31,24 @@ def check_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
             f"log Z is {kind}, {log_z:.6g}; elimination, which is quick on this model, gives "
             f'{exact:.6g}: use method="exact"'
         )
-        return InfoDiagnostic(sentence) if is_bound or abs(log_z - exact) <= CLOSE else sentence
+        return (
+            InfoDiagnostic(sentence)
+            if is_bound or abs(log_z - exact) <= LOG_Z_TOLERANCE
+            else sentence
+        )
     if is_bound:
         return InfoDiagnostic(f"log Z is {kind}: how far it is below the truth is not known")
     unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"
-    bound = None if graph.has_hard_zeros else _bound(graph)
+    bound = None if graph.has_hard_zeros else _mean_field_bound(graph)
     if bound is None:
         return InfoDiagnostic(unsure + REMEDY)
-    if log_z < bound - CLOSE:
+    if log_z < bound - LOG_Z_TOLERANCE:
         proved = f"mean field proves that log Z is {bound:.6g} or more"
         return f"{unsure}, and it is too low: {proved}{REMEDY}"
     return InfoDiagnostic(f"{unsure}; mean field proves that it is {bound:.6g} or more{REMEDY}")
 
 
-def _eliminated(graph: FactorGraph) -> float | None:
+def _exact_log_z(graph: FactorGraph) -> float | None:
     """The exact log Z where that is quick."""
     if graph.n_variables > MAX_EXACT_VARIABLES:
         return None
@@ -60,9 +64,9 @@ def _eliminated(graph: FactorGraph) -> float | None:
         return None
 
 
-def _bound(graph: FactorGraph) -> float | None:
+def _mean_field_bound(graph: FactorGraph) -> float | None:
     """What mean field proves in a few sweeps."""
-    if len(graph.log_tables) > QUICK:
+    if len(graph.log_tables) > MAX_BOUND_ENTRIES:
         return None
     method = MeanField()
     layout = method.compile(graph)

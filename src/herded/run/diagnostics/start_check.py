@@ -16,8 +16,8 @@ import numpy as np
 
 from herded.errors import HerdedError
 from herded.models.naming import variable_text
-from herded.run.diagnostics.chain_agreement import and_others, state_name
-from herded.run.diagnostics.cross_check import different_entry, run_herds
+from herded.run.diagnostics.chain_agreement import others_text, state_text
+from herded.run.diagnostics.cross_check import different_entry, run_check_herds
 from herded.run.diagnostics.length_diagnostics import (
     EQUAL_STARTS,
     SAME_START,
@@ -74,7 +74,7 @@ def with_other_starts(
     moves = getattr(method, "moves", None)
     limit = None if seconds is None else seconds / SECONDS_SHARE
     try:
-        herds = run_herds(result.model, MEMBERS, HERDS, sweeps, max_memory, limit, moves)
+        herds = run_check_herds(result.model, MEMBERS, HERDS, sweeps, max_memory, limit, moves)
     except HerdedError:
         return result
     if herds.provenance["interrupted"]:
@@ -96,8 +96,8 @@ def with_other_starts(
     remedy = f"{better} use Tempered() or exact inference where it fits"
     message = (
         f"the answer depends on the start: variable {variable_text(result.model, i)} is "
-        f"{state_name(result.model, i, k)} with probability {here:.2f} in this run and {there:.2f} "
-        f"in a short one from random starts{and_others(others, 'differs', 'differ')}; "
+        f"{state_text(result.model, i, k)} with probability {here:.2f} in this run and {there:.2f} "
+        f"in a short one from random starts{others_text(others, 'differs', 'differ')}; "
         f"{reason}: {remedy}"
     )
     figures = {"probability": here, "from_random_starts": there, "sweeps": float(herds.sweeps)}

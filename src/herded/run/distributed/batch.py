@@ -34,10 +34,11 @@ from herded.system.argument_checks import describe_value
 from herded.system.atomic_files import FilePath
 from herded.system.interrupts import NO_PART
 
-BATCH = 0.05  # seconds
+BATCH_SECONDS = 0.05  # seconds
 MAX_BATCH_MODELS = 256  # models
 SMALL_RUN_UPDATES = 2**15  # updates of a run
-OF_ONE = ("callback", "checkpoint", "layout", "on_interrupt", "start")  # for one model
+# for one model
+SINGLE_MODEL_OPTIONS = ("callback", "checkpoint", "layout", "on_interrupt", "start")
 
 
 def infer_many(
@@ -149,10 +150,12 @@ def _check_models(models: object) -> None:
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    for name in OF_ONE:
+    for name in SINGLE_MODEL_OPTIONS:
         if name in options:
             raise MethodError(f"expected no {name}= for many models: use infer for one of them")
-    known = [name for name in inspect.signature(infer).parameters if name not in OF_ONE][2:]
+    known = [
+        name for name in inspect.signature(infer).parameters if name not in SINGLE_MODEL_OPTIONS
+    ][2:]
     for name in options:
         if name not in known:
             raise MethodError(
@@ -182,7 +185,7 @@ def _as_completed(
             batches.learn(len(batch), seconds)
             for number, (model, result) in enumerate(zip(batch, found, strict=True), first):
                 if isinstance(result, HerdedError):
-                    raise _about(number, model, result)
+                    raise _error_of_model(number, model, result)
                 done += 1
                 bar.update(done)
                 yield number, result if local or _is_file(model) else replace(result, model=model)
@@ -221,7 +224,7 @@ class _Batches:
         return min(self.size, share)
 
     def learn(self, models: int, seconds: float) -> None:
-        self.size = max(1, min(MAX_BATCH_MODELS, int(models * BATCH / max(seconds, 1e-9))))
+        self.size = max(1, min(MAX_BATCH_MODELS, int(models * BATCH_SECONDS / max(seconds, 1e-9))))
 
 
 def infer_batch(
@@ -266,7 +269,7 @@ def _is_file(model: object) -> TypeGuard[FilePath]:
     return isinstance(model, (str, os.PathLike))
 
 
-def _about(number: int, model: Model | FilePath, error: HerdedError) -> HerdedError:
+def _error_of_model(number: int, model: Model | FilePath, error: HerdedError) -> HerdedError:
     """The same error, and which model it is about."""
     name = f" ({os.fspath(model)})" if _is_file(model) else ""
     return type(error)(f"model {number}{name}: {error}")

@@ -20,8 +20,8 @@ from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.run_loop import BlockDropped
 from herded.run.sampler_run import Chain, SamplerRun
 
-ROUND = 1.0  # seconds at least, once the pace is known
-WORTH = 10.0  # times as long as sending takes
+MIN_ROUND_SECONDS = 1.0  # seconds at least, once the pace is known
+MIN_WORK_PER_SENDING = 10.0  # times as long as sending takes
 
 
 class RemoteChains:
@@ -35,7 +35,7 @@ class RemoteChains:
         began = time.perf_counter()
         common = run.layout, run.method, run.keep, run.burn_in, run.done, step
         jobs = [
-            (c, *common, chain.state, records_to_send(chain)) for c, chain in enumerate(run.chains)
+            (c, *common, chain.state, recorder_arrays(chain)) for c, chain in enumerate(run.chains)
         ]
         worked, received = 0.0, []
         try:
@@ -52,7 +52,7 @@ class RemoteChains:
 
     def _learn(self, step: int, worked: float, took: float) -> None:
         """Make the next round as long as it should be, at most eight times this one."""
-        wanted = max(ROUND, WORTH * max(0.0, took - worked))
+        wanted = max(MIN_ROUND_SECONDS, MIN_WORK_PER_SENDING * max(0.0, took - worked))
         longer = min(8.0, wanted / max(worked, 1e-9))
         self.most = max(1, int(step * longer))
 
@@ -60,7 +60,7 @@ class RemoteChains:
         self.workers.close()
 
 
-def records_to_send(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
+def recorder_arrays(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
     """What the recorders know, for a worker to add to; what only piles up stays here."""
     return {
         kind: {

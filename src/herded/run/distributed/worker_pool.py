@@ -22,9 +22,9 @@ from herded.errors import MethodError, WorkerError
 from herded.run.interrupts import raise_if_interrupted
 from herded.version import __version__
 
-ATTEMPTS = 4  # of one job
-LOOK = 0.1  # seconds between two checks for an interrupt
-UNKNOWN = 8  # workers of an executor that does not say how many it has
+MAX_ATTEMPTS = 4  # of one job
+POLL_SECONDS = 0.1  # seconds between two checks for an interrupt
+DEFAULT_WORKERS = 8  # workers of an executor that does not say how many it has
 
 
 class WorkerPool:
@@ -45,7 +45,7 @@ class WorkerPool:
         client = getattr(self.executor, "_client", None)  # Dask's
         if client is not None:
             return max(1, int(sum(client.nthreads().values())))
-        return getattr(self.executor, "_max_workers", None) or UNKNOWN
+        return getattr(self.executor, "_max_workers", None) or DEFAULT_WORKERS
 
     def completed(
         self, function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
@@ -62,7 +62,7 @@ class WorkerPool:
                     waiting[self._submit(function, job, 1)] = job, 1
                 if not waiting:
                     return
-                wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+                wait(waiting, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
                 raise_if_interrupted()
                 # Not what `wait` gives: of jobs that were cancelled it may never hear.
                 for future in [future for future in waiting if future.done()]:
@@ -80,10 +80,10 @@ class WorkerPool:
 
     def _submit(self, function: Callable[..., Any], job: tuple[Any, ...], attempt: int) -> Any:
         try:
-            return self.executor.submit(_checked, __version__, attempt, function, *job)
+            return self.executor.submit(_run_if_same_version, __version__, attempt, function, *job)
         except BrokenExecutor:
             self._replace()
-            return self.executor.submit(_checked, __version__, attempt, function, *job)
+            return self.executor.submit(_run_if_same_version, __version__, attempt, function, *job)
 
     def _raise_unless_worker_died(self, error: Exception, attempt: int) -> None:
         """Return where a worker died and the job may be tried again; raise anything else."""
@@ -105,7 +105,7 @@ class WorkerPool:
             ) from error
         if not (killed or isinstance(error, BrokenExecutor)):
             raise error
-        if attempt >= ATTEMPTS:
+        if attempt >= MAX_ATTEMPTS:
             raise WorkerError(
                 f"expected workers that live, but each of {attempt} attempts at one job ended with "
                 "a dead worker: give them more memory, or smaller models"
@@ -137,7 +137,9 @@ class WorkerPool:
         self.close()
 
 
-def _checked(version: str, attempt: int, function: Callable[..., Any], *job: Any) -> Any:
+def _run_if_same_version(
+    version: str, attempt: int, function: Callable[..., Any], *job: Any
+) -> Any:
     """A job, on a worker. The number of the attempt tells Dask that this is not the last one."""
     if version != __version__:
         raise WorkerError(

@@ -8,7 +8,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.models.naming import state_label, variable_label
 from herded.models.summary import count_text
-from herded.system.html import table
+from herded.system.html import html_table
 
 if TYPE_CHECKING:
     from herded.run.result import Result
@@ -17,18 +17,18 @@ MOST_ROWS = 10  # variables of a table
 MOST_STATES = 4
 
 
-def as_text(result: "Result") -> str:
+def result_text(result: "Result") -> str:
     """What was run, what was kept, and what speaks against it."""
     lines = [f"Result of {_method(result)}: {_length(result)}"]
-    lines += [f"  {name:9} {text}" for name, text in _facts(result)]
+    lines += [f"  {name:9} {text}" for name, text in _summary_rows(result)]
     return "\n".join(lines)
 
 
-def as_html(result: "Result") -> str:
+def result_html(result: "Result") -> str:
     """The same, with a table of the first marginals."""
-    parts = [table(f"Result of {_method(result)}: {_length(result)}", _facts(result))]
+    parts = [html_table(f"Result of {_method(result)}: {_length(result)}", _summary_rows(result))]
     if result.kept.get("chain_marginals") is not None:
-        parts.append(table("", _marginals(result), head=True))
+        parts.append(html_table("", _marginals(result), head=True))
         more = result.model.n_variables - MOST_ROWS
         if more > 0:
             parts.append(f"<p>... and {count_text(more, 'more variable')}</p>")
@@ -55,7 +55,7 @@ def _length(result: "Result") -> str:
     return f"{count_text(result.sweeps, 'sweep')}{after}, {many}, {seconds}{stopped}"
 
 
-def _facts(result: "Result") -> Iterator[tuple[str, str]]:
+def _summary_rows(result: "Result") -> Iterator[tuple[str, str]]:
     kept = result.kept
     yield "model", repr(result.model)
     if result.reason:

@@ -21,9 +21,9 @@ from herded.run.diagnostics.cross_check import SOLVER_CHECK_HERDS, SOLVER_CHECK_
 from herded.run.sampler_run import BLOCK_ENTRIES, MAX_WARM_UP_BYTES
 from herded.system.memory_limits import Size
 
-SMALL_THINGS = 2.0**20
-NUMBER = 8.0
-OBJECT = 600.0  # one of Python's, such as a small array in a dict
+FIXED_OVERHEAD_BYTES = 2.0**20
+BYTES_PER_NUMBER = 8.0
+BYTES_PER_OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 
 def estimate_run_memory(
@@ -44,25 +44,25 @@ def estimate_run_memory(
     if isinstance(method, Exact):
         return method.compile(model, max_memory=max_memory).memory
     graph = to_factor_graph(model)
-    table, fixed = _table(graph), SMALL_THINGS + _written_out(model, graph)
+    table, fixed = _table(graph), FIXED_OVERHEAD_BYTES + _expanded_factor_bytes(model, graph)
     if isinstance(method, Sampler):
         found = proposal or cast(Any, method).propose(model, max_memory=max_memory)
         weights, block = _weights(model, method, chains, found), _block(found, graph)
         if by_clock:
             weights += min(chains * found.chain_memory, MAX_WARM_UP_BYTES)
         return fixed + weights + _factors(graph) + chains * (3 * block + 8 * table)
-    messages = NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
-    tables = 3 * NUMBER * len(graph.log_tables) + _pairs(graph)
+    messages = BYTES_PER_NUMBER * len(graph.factor_variables) * int(graph.cardinalities.max())
+    tables = 3 * BYTES_PER_NUMBER * len(graph.log_tables) + _pairs(graph)
     return (
         fixed
         + _factors(graph)
         + 4 * table
-        + _control(model, table, max_memory)
+        + _cross_check_bytes(model, table, max_memory)
         + (2 * messages + tables if isinstance(method, BeliefPropagation) else 0.0)
     )
 
 
-def _control(model: Model, table: float, max_memory: Size | None) -> float:
+def _cross_check_bytes(model: Model, table: float, max_memory: Size | None) -> float:
     """The herds that a solver is compared with, which go without where they do not fit."""
     try:
         herd = Gibbs(herd=SOLVER_CHECK_MEMBERS).propose(model, max_memory=max_memory)
@@ -75,7 +75,7 @@ def _control(model: Model, table: float, max_memory: Size | None) -> float:
 
 def _table(graph: FactorGraph) -> float:
     """Bytes of all marginals."""
-    return NUMBER * graph.n_variables * int(graph.cardinalities.max())
+    return BYTES_PER_NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
 def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> float:
@@ -85,7 +85,7 @@ def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> 
     if proposal.starts_rows:
         # Where weight vectors begin, to start them at random: numbers for each row of the tables.
         states = model.cardinalities[model.cardinalities > 1]
-        need += 5 * NUMBER * each / (4.0 * int(states.min(initial=2)))
+        need += 5 * BYTES_PER_NUMBER * each / (4.0 * int(states.min(initial=2)))
     if proposal.grows:
         # Tables that grow have twice the room they need, and are copied from one to the other.
         met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
@@ -93,18 +93,18 @@ def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> 
     return need
 
 
-def _written_out(model: Model, graph: FactorGraph) -> float:
+def _expanded_factor_bytes(model: Model, graph: FactorGraph) -> float:
     """The factors of a model that is not made of factors, and what they are made from."""
     if model is graph:
         return 0.0
-    return NUMBER * (3 * len(graph.log_tables) + 12 * len(graph.factor_variables))
+    return BYTES_PER_NUMBER * (3 * len(graph.log_tables) + 12 * len(graph.factor_variables))
 
 
 def _factors(graph: FactorGraph) -> float:
     """`FactorArrays` and the scan, and what they are made from."""
     arity = np.diff(graph.factor_start)
     entries, others = float(arity.sum()), float((arity * (arity - 1)).sum())
-    return NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
+    return BYTES_PER_NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
 
 
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
@@ -118,4 +118,4 @@ def _block(proposal: Proposal, graph: FactorGraph) -> float:
 def _pairs(graph: FactorGraph) -> float:
     """Marginals of all pairs that share a factor, as found and as one array."""
     n = len(graph.adjacency[1]) // 2
-    return n * (OBJECT + 2 * NUMBER * float(graph.cardinalities.max()) ** 2)
+    return n * (BYTES_PER_OBJECT + 2 * BYTES_PER_NUMBER * float(graph.cardinalities.max()) ** 2)

@@ -13,8 +13,8 @@ from herded.layouts.base import Layout
 from herded.layouts.packing.member_bits import WORD_BITS
 from herded.run.observables.batched import bytes_of_terms, find_batched_observable
 from herded.run.observables.recorder import (
-    AT_HAND,
     FIRST_MEMBERS,
+    MAX_STATES_PER_PASS,
     Observable,
     ObservableRecorder,
     Observables,
@@ -57,7 +57,7 @@ def bytes_of_calls(
         each = size * (_item_size(chain, k) + 2 * NUMBER + IS_FINITE)
         is_fast, states = (
             find_batched_observable(choice.f) is not None,
-            states_at_once(layout, AT_HAND),
+            states_at_once(layout, MAX_STATES_PER_PASS),
         )
         if not is_fast:
             need = states + some * (STATES_OF_CALLS * layout.model.n_variables + each)

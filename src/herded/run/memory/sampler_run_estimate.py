@@ -92,7 +92,7 @@ class Estimate(NamedTuple):
         if max_memory is None and self.bytes <= UNASKED:
             return True
         return (
-            self.bytes - self.tables <= memory_limits.LITTLE
+            self.bytes - self.tables <= memory_limits.ALWAYS_ALLOWED_BYTES
             or self.bytes <= memory_limits.memory_limit(max_memory)
         )
 

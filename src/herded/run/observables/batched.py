@@ -13,18 +13,23 @@ import numpy as np
 from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.observables.functions import energy, magnetisation, order_parameter, states_of_all
+from herded.run.observables.functions import (
+    common_cardinality,
+    energy,
+    magnetisation,
+    order_parameter,
+)
 from herded.run.observables.kernels import count_rows, factor_scores, lattice_scores
 from herded.run.observables.large_lattices import energies_in_bands, is_large
 from herded.system.last_value_cache import cache_last
 
 
-def energies(samples: np.ndarray, model: Model) -> np.ndarray:
+def batched_energy(samples: np.ndarray, model: Model) -> np.ndarray:
     """`energy` of samples (rows, N)."""
     if isinstance(model, Lattice) and is_large(model):
         return energies_in_bands(samples, model)
     if isinstance(model, Lattice):
-        constant, unit, arrays = lattice_terms(model)
+        constant, unit, arrays = lattice_energy_units(model)
         units = np.zeros(len(samples), np.int64)
         lattice_scores(samples, *arrays, units)
         return 0.0 - (constant + unit * units)
@@ -44,7 +49,7 @@ def energies(samples: np.ndarray, model: Model) -> np.ndarray:
 
 
 @cache_last
-def lattice_terms(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
+def lattice_energy_units(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
     """What does not depend on the state, a unit, and in units what `lattice_scores` reads."""
     shape, n = model.shape, model.n_variables
     unary = model.log_unary.reshape(n, -1)
@@ -63,12 +68,14 @@ def lattice_terms(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]
             ends.append(np.stack([sites[last].ravel(), sites[0].ravel(), values[last].ravel()]))
     couplings, (first, second, joined) = np.stack(axes), np.concatenate(ends, axis=1)
     terms = table, slope, couplings, joined
-    unit, (of_sites, slopes, along_axes, of_ends) = whole_units(terms, n * (2 + len(shape)))
+    unit, (of_sites, slopes, along_axes, of_ends) = to_integer_units(terms, n * (2 + len(shape)))
     pairs = first.astype(np.int64), second.astype(np.int64), of_ends
     return constant, unit, (of_sites, slopes, np.array(steps), along_axes, *pairs)
 
 
-def whole_units(terms: tuple[np.ndarray, ...], count: int) -> tuple[float, tuple[np.ndarray, ...]]:
+def to_integer_units(
+    terms: tuple[np.ndarray, ...], count: int
+) -> tuple[float, tuple[np.ndarray, ...]]:
     """Terms as whole numbers of a unit, as fine as sums of `count` of them allow.
 
     That is finer than the last digits of a sum of floats.
@@ -78,9 +85,9 @@ def whole_units(terms: tuple[np.ndarray, ...], count: int) -> tuple[float, tuple
     return unit, tuple(np.rint(term / unit).astype(np.int64) for term in terms)
 
 
-def magnetisations(samples: np.ndarray, model: Model) -> np.ndarray:
+def batched_magnetisation(samples: np.ndarray, model: Model) -> np.ndarray:
     """`magnetisation` of samples (rows, N)."""
-    counts = np.zeros((len(samples), states_of_all(model)), np.int64)
+    counts = np.zeros((len(samples), common_cardinality(model)), np.int64)
     count_rows(samples, counts)
     return order_parameter(counts / samples.shape[1])
 
@@ -97,4 +104,4 @@ def find_batched_observable(
     f: Callable[..., Any],
 ) -> Callable[[np.ndarray, Model], np.ndarray] | None:
     """The same for samples (rows, N) of many sweeps at once, where there is such."""
-    return energies if f is energy else magnetisations if f is magnetisation else None
+    return batched_energy if f is energy else batched_magnetisation if f is magnetisation else None

@@ -63,7 +63,7 @@ def magnetisation(states: ArrayLike, model: Model) -> Any:
     >>> hd.magnetisation([[1, 1], [1, 0]], model)
     0.5
     """
-    x, k = check_states(model, states), states_of_all(model)
+    x, k = check_states(model, states), common_cardinality(model)
     higher = [(x == state).sum(axis=-1) for state in range(2, k)]
     ones = (x == 1).sum(axis=-1) if higher else x.sum(axis=-1)
     counts = np.stack([x.shape[-1] - ones - sum(higher), ones, *higher], axis=-1)
@@ -105,7 +105,7 @@ class Correlations:
     at: ArrayLike = (1,)
 
     def __call__(self, states: ArrayLike, model: Model) -> np.ndarray:
-        x, k = check_states(model, states), states_of_all(model)
+        x, k = check_states(model, states), common_cardinality(model)
         where = as_integer_array("the distances or pairs of Correlations", self.at)
         alike = self._of_pairs(x, model) if where.ndim == 2 else self._along(x, where, model)
         return np.asarray((k * alike - 1.0) / (k - 1.0))
@@ -132,12 +132,13 @@ class Correlations:
             )
         pictures = x.reshape(*x.shape[:-1], *shape)
         found = [
-            _alike_at(pictures, int(d), shape, joined_axes(model)) for d in distances.reshape(-1)
+            _alike_share_at_distance(pictures, int(d), shape, periodic_axes(model))
+            for d in distances.reshape(-1)
         ]
         return np.stack(found, axis=-1)
 
 
-def _alike_at(
+def _alike_share_at_distance(
     pictures: np.ndarray, distance: int, shape: tuple[int, ...], joined: tuple[bool, ...]
 ) -> np.ndarray:
     """The share of pairs so far apart along an axis that are alike; borders may be joined."""
@@ -155,12 +156,12 @@ def _alike_at(
     return np.asarray(total / count)
 
 
-def joined_axes(model: Model) -> tuple[bool, ...]:
+def periodic_axes(model: Model) -> tuple[bool, ...]:
     """Whether the borders of a lattice are joined, for each axis."""
     return tuple(getattr(model, "joined", (False,) * len(model.shape)))[::-1]
 
 
-def states_of_all(model: Model) -> int:
+def common_cardinality(model: Model) -> int:
     """How many states every variable has."""
     low, high = int(model.cardinalities.min()), int(model.cardinalities.max())
     if low != high or high < 2:

@@ -16,21 +16,21 @@ from herded.layouts.packing.member_bits import WORD_BITS, unpack_states
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.run.observables.batched import lattice_terms, whole_units
+from herded.run.observables.batched import lattice_energy_units, to_integer_units
 from herded.run.observables.functions import (
     Correlations,
+    common_cardinality,
     energy,
-    joined_axes,
     magnetisation,
     order_parameter,
-    states_of_all,
+    periodic_axes,
 )
 from herded.run.observables.large_lattices import axis_ends, is_large, lattice_units
 from herded.run.observables.packed_kernels import (
-    ALONG,
-    PAIRS,
-    STATE,
-    add_true,
+    COUNT_LISTED_PAIRS,
+    COUNT_OFFSET_PAIRS,
+    COUNT_STATE,
+    add_counts_where_true,
     alike_words,
     count_members,
 )
@@ -39,7 +39,7 @@ from herded.system.argument_checks import as_integer_array
 EMPTY_INTEGERS = np.zeros(0, np.int64)
 
 
-class Term(NamedTuple):
+class CountTerm(NamedTuple):
     """Variables in a state, or pairs that are alike: each counts `scale`, or has a weight."""
 
     kind: int
@@ -54,11 +54,11 @@ class Term(NamedTuple):
         """Add to the totals (rows, members) of a block of words."""
         mine = np.zeros_like(totals)
         what = self.kind, self.value, self.first, self.second, self.holes, self.weights
-        add_true(words, *what, mine)
+        add_counts_where_true(words, *what, mine)
         totals += self.scale * mine
 
 
-def with_weights(term: Term, weights: np.ndarray) -> list[Term]:
+def with_weights(term: CountTerm, weights: np.ndarray) -> list[CountTerm]:
     """A term with these weights: none where all are 0, a count where others are equal."""
     some, holes = np.flatnonzero(weights), np.flatnonzero(weights == 0)
     if not len(some):
@@ -69,30 +69,32 @@ def with_weights(term: Term, weights: np.ndarray) -> list[Term]:
     return [term._replace(weights=np.ascontiguousarray(weights))]
 
 
-def state_terms(state: int, weights: np.ndarray) -> list[Term]:
+def state_terms(state: int, weights: np.ndarray) -> list[CountTerm]:
     """Variables in a state."""
-    return with_weights(Term(STATE, state), weights)
+    return with_weights(CountTerm(COUNT_STATE, state), weights)
 
 
-def pair_terms(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[Term]:
+def pair_terms(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[CountTerm]:
     """Listed pairs that are alike."""
     some = np.flatnonzero(weights)
-    return with_weights(Term(PAIRS, first=first[some], second=second[some]), weights[some])
+    return with_weights(
+        CountTerm(COUNT_LISTED_PAIRS, first=first[some], second=second[some]), weights[some]
+    )
 
 
-def offset_pair_terms(step: int, weights: np.ndarray) -> list[Term]:
+def offset_pair_terms(step: int, weights: np.ndarray) -> list[CountTerm]:
     """Pairs (i, i + step) that are alike, with the weights (N - step,); few of them are listed."""
     some = np.flatnonzero(weights)
     if 2 * len(some) < len(weights):
         return pair_terms(some, some + step, weights[some])
-    return with_weights(Term(ALONG, step), weights)
+    return with_weights(CountTerm(COUNT_OFFSET_PAIRS, step), weights)
 
 
 @dataclass(frozen=True, eq=False)
 class PackedObservable:
     """What `finish` makes of the sums (rows, members, G) of G groups of terms."""
 
-    groups: list[list[Term]]
+    groups: list[list[CountTerm]]
     finish: Callable[[np.ndarray], np.ndarray]
 
     def values(self, words: np.ndarray, members: int) -> np.ndarray:
@@ -110,7 +112,7 @@ class PackedObservable:
 
 
 @dataclass(frozen=True, eq=False)
-class PairMeasure(PackedObservable):
+class PackedPairObservable(PackedObservable):
     """Each pair by itself."""
 
     first: np.ndarray
@@ -145,8 +147,8 @@ def find_packed_observable(f: Callable[..., Any], layout: Layout) -> PackedObser
     if f is energy:
         return packed_energy(layout.model)
     if f is magnetisation:
-        return of_magnetisation(layout.model)
-    return of_correlations(f, layout.model) if isinstance(f, Correlations) else None
+        return packed_magnetisation(layout.model)
+    return packed_correlations(f, layout.model) if isinstance(f, Correlations) else None
 
 
 # -- energies -------------------------------------------------------------------------------------
@@ -167,25 +169,27 @@ def packed_energy(model: Model) -> PackedObservable | None:
     return PackedObservable([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
 
 
-def _of_large_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
+def _of_large_lattice(model: Lattice) -> tuple[float, float, list[CountTerm]]:
     """The same terms, where fields are equal everywhere, and couplings along each axis."""
     units, shape, n = lattice_units(model), model.shape, model.n_variables
     assert units.fields is not None
     first = model.log_unary.shape[-1] - len(units.fields)  # state 1 of two, or state 0
-    terms = [Term(STATE, first + k, scale=int(w)) for k, w in enumerate(units.fields) if w]
+    terms = [
+        CountTerm(COUNT_STATE, first + k, scale=int(w)) for k, w in enumerate(units.fields) if w
+    ]
     axes = range(len(shape) - 1, -1, -1)
     for axis, scale, is_joined in zip(axes, units.couplings, model.joined, strict=True):
         if not scale:
             continue
         step, (ends, starts) = math.prod(shape[axis + 1 :]), axis_ends(shape, axis)
-        terms.append(Term(ALONG, step, holes=ends[ends < n - step], scale=scale))
+        terms.append(CountTerm(COUNT_OFFSET_PAIRS, step, holes=ends[ends < n - step], scale=scale))
         if is_joined:
-            terms.append(Term(PAIRS, first=ends, second=starts, scale=scale))
+            terms.append(CountTerm(COUNT_LISTED_PAIRS, first=ends, second=starts, scale=scale))
     return units.constant, units.unit, terms
 
 
-def _of_lattice(model: Lattice) -> tuple[float, float, list[Term]]:
-    constant, unit, arrays = lattice_terms(model)
+def _of_lattice(model: Lattice) -> tuple[float, float, list[CountTerm]]:
+    constant, unit, arrays = lattice_energy_units(model)
     sites, slopes, steps, axes, first, second, ends = arrays
     if len(slopes):
         terms = state_terms(1, slopes)
@@ -204,7 +208,7 @@ def _is_of_pairs(graph: FactorGraph) -> bool:
     )
 
 
-def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
+def _of_graph(graph: FactorGraph) -> tuple[float, float, list[CountTerm]]:
     """Log-potentials as a constant, slopes of single variables, and what pairs gain if alike."""
     constant, slope, tables = 0.0, np.zeros(graph.n_variables), graph.log_tables
     first, second, gains = [EMPTY_INTEGERS], [EMPTY_INTEGERS], [np.zeros(0)]
@@ -223,7 +227,7 @@ def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
             np.add.at(slope, j, b - zero + gain)
             first, second, gains = [*first, i], [*second, j], [*gains, gain]
     gain = np.concatenate(gains)
-    unit, (slopes, weights) = whole_units((slope, gain), len(slope) + len(gain))
+    unit, (slopes, weights) = to_integer_units((slope, gain), len(slope) + len(gain))
     pairs = pair_terms(np.concatenate(first), np.concatenate(second), weights)
     return constant, unit, state_terms(1, slopes) + pairs
 
@@ -231,34 +235,37 @@ def _of_graph(graph: FactorGraph) -> tuple[float, float, list[Term]]:
 # -- shares of states, and of pairs that are alike ------------------------------------------------
 
 
-def of_magnetisation(model: Model) -> PackedObservable:
-    k, n = states_of_all(model), model.n_variables
+def packed_magnetisation(model: Model) -> PackedObservable:
+    k, n = common_cardinality(model), model.n_variables
     if k == 2:
-        ones = [[Term(STATE, 1)]]
+        ones = [[CountTerm(COUNT_STATE, 1)]]
         return PackedObservable(
             ones, lambda c: order_parameter(np.concatenate([n - c, c], axis=-1) / n)
         )
     return PackedObservable(
-        [[Term(STATE, state)] for state in range(k)], lambda c: order_parameter(c / n)
+        [[CountTerm(COUNT_STATE, state)] for state in range(k)], lambda c: order_parameter(c / n)
     )
 
 
-def of_correlations(f: Correlations, model: Model) -> PackedObservable:
-    k, at = states_of_all(model), as_integer_array("the distances or pairs of Correlations", f.at)
+def packed_correlations(f: Correlations, model: Model) -> PackedObservable:
+    k, at = (
+        common_cardinality(model),
+        as_integer_array("the distances or pairs of Correlations", f.at),
+    )
     if at.ndim == 2:
         first, second = (np.ascontiguousarray(side) for side in at.T)
-        return PairMeasure([], lambda alike: (k * alike - 1.0) / (k - 1.0), first, second)
-    found = [_apart(model, int(distance)) for distance in at.reshape(-1)]
+        return PackedPairObservable([], lambda alike: (k * alike - 1.0) / (k - 1.0), first, second)
+    found = [_pairs_at_distance(model, int(distance)) for distance in at.reshape(-1)]
     counts = np.array([count for _, count in found])
     return PackedObservable(
         [terms for terms, _ in found], lambda c: (k * (c / counts) - 1.0) / (k - 1.0)
     )
 
 
-def _apart(model: Model, distance: int) -> tuple[list[Term], int]:
+def _pairs_at_distance(model: Model, distance: int) -> tuple[list[CountTerm], int]:
     """Pairs so far apart along an axis of a lattice, each once, and how many there are."""
     shape, terms, count = model.shape, [], 0
-    for axis, (size, is_joined) in enumerate(zip(shape, joined_axes(model), strict=True)):
+    for axis, (size, is_joined) in enumerate(zip(shape, periodic_axes(model), strict=True)):
         if distance >= size:
             continue
         stride = math.prod(shape[axis + 1 :])

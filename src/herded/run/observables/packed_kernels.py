@@ -16,7 +16,8 @@ CHUNK = LANES * WORDS_PER_ADDER
 # words that are looked at before they are counted: few enough for the cache
 TILE = WORDS_PER_ADDER * CHUNK
 PLANES = 64  # bits of a counter
-STATE, ALONG, PAIRS = 0, 1, 2  # what is looked at: a state, pairs so far apart, listed pairs
+# what is looked at: a state, pairs so far apart, listed pairs
+COUNT_STATE, COUNT_OFFSET_PAIRS, COUNT_LISTED_PAIRS = 0, 1, 2
 _U = np.uint64
 _ALL, _NONE, _1 = _U(2**64 - 1), _U(0), _U(1)
 _TWOS, _FOURS = _U(0x5555555555555555), _U(0x3333333333333333)
@@ -24,7 +25,7 @@ _EIGHTS, _BYTES = _U(0x0F0F0F0F0F0F0F0F), _U(0x0101010101010101)
 
 
 @jit
-def add_true(words, kind, value, first, second, holes, weights, totals):
+def add_counts_where_true(words, kind, value, first, second, holes, weights, totals):
     """totals[r, m] += how often it is true of member m in row r, or the weights of where it is.
 
     By `kind`, what is looked at: whether variables are in the state `value`; whether each is as the
@@ -32,7 +33,9 @@ def add_true(words, kind, value, first, second, holes, weights, totals):
     order, are left out. Without `weights`, each counts 1.
     """
     rows, n_words, _, n = words.shape
-    length = _U(n if kind == STATE else n - value if kind == ALONG else len(first))
+    length = _U(
+        n if kind == COUNT_STATE else n - value if kind == COUNT_OFFSET_PAIRS else len(first)
+    )
     room, counter = np.empty(TILE, np.uint64), np.zeros(PLANES * LANES, np.uint64)
     planes = planes_for(length)
     for r in range(rows):
@@ -40,9 +43,9 @@ def add_true(words, kind, value, first, second, holes, weights, totals):
             x, mine, hole = words[r, w], totals[r, WORD_BITS * w : WORD_BITS * (w + 1)], 0
             for start in range(_NONE, length, _U(TILE)):
                 count = min(length - start, _U(TILE))
-                if kind == STATE:
+                if kind == COUNT_STATE:
                     fill_state(x, value, start, count, room)
-                elif kind == ALONG:
+                elif kind == COUNT_OFFSET_PAIRS:
                     fill_along(x, start, _U(value), count, room)
                 else:
                     fill_pairs(x, first, second, start, count, room)

@@ -22,12 +22,16 @@ from herded.layouts.state import State
 from herded.models.protocol import Model
 from herded.run.observables.batched import find_batched_observable
 from herded.run.observables.large_lattices import LARGE
-from herded.run.observables.packed import PackedObservable, PairMeasure, find_packed_observable
+from herded.run.observables.packed import (
+    PackedObservable,
+    PackedPairObservable,
+    find_packed_observable,
+)
 from herded.run.recording.recorder_base import Recorder
 from herded.system.argument_checks import is_whole_number, short_repr
 
-STATES = np.int32  # what functions get: products and sums of states do not overflow in it
-AT_HAND = 2**23  # states: as words of bits they are in the cache
+STATE_DTYPE = np.int32  # what functions get: products and sums of states do not overflow in it
+MAX_STATES_PER_PASS = 2**23  # states: as words of bits they are in the cache
 MEMBER_STATES = 2**20  # that a function gets at once, if it is not one member's: 4 MiB
 MEMBER_NUMBERS = 2**21  # that it gives at once, if so: 16 MiB
 FIRST_MEMBERS = 2  # that it gets first, before it is known how much it gives
@@ -206,13 +210,13 @@ class ObservableRecorder(Recorder):
         sums: dict[int, list[np.ndarray]] = {k: [] for k in ks}
         values: dict[int, list[np.ndarray]] = {k: [] for k in ks}
         for first, last in member_ranges(
-            members, max(WORD_BITS, AT_HAND // max(n * len(block), 1))
+            members, max(WORD_BITS, MAX_STATES_PER_PASS // max(n * len(block), 1))
         ):
             words = self.layout.words_of(block, first // WORD_BITS, -(-last // WORD_BITS))
             for k in ks:
                 measure: Any = self.on_bits[k]
                 mine = words if len(wanted[k]) == len(words) else words[wanted[k]]
-                if self.choices[k].series or not isinstance(measure, PairMeasure):
+                if self.choices[k].series or not isinstance(measure, PackedPairObservable):
                     values[k].append(measure.values(mine, last - first))
                 else:
                     sums[k].append(measure.member_counts(mine, last - first))
@@ -298,7 +302,7 @@ class ObservableRecorder(Recorder):
     # -- what functions get, and what they give ------------------------------------------------
 
     def _shaped(self, states: np.ndarray) -> np.ndarray:
-        return states.astype(STATES).reshape(-1, *self.layout.model.shape)
+        return states.astype(STATE_DTYPE).reshape(-1, *self.layout.model.shape)
 
     def _checked(self, k: int, states: np.ndarray) -> np.ndarray:
         """Values of the shape that the first had."""
@@ -319,7 +323,7 @@ class ObservableRecorder(Recorder):
         except Exception as error:
             raise MethodError(
                 f"expected the observable {name!r} to give numbers for states of shape "
-                f"{states.shape}, but it raised {type(error).__name__}: {shown_error(error)}"
+                f"{states.shape}, but it raised {type(error).__name__}: {short_error_text(error)}"
             ) from error
         if value.dtype.kind not in "biuf":
             raise MethodError(
@@ -343,7 +347,7 @@ class ObservableRecorder(Recorder):
 def rows_at_once(layout: Layout, numbers: int) -> int:
     """Sweeps that are looked at together where values have so many numbers for each member."""
     states = max(1, layout.members * layout.model.n_variables)
-    return max(1, min(AT_HAND // states, MEMBER_NUMBERS // (layout.members * numbers)))
+    return max(1, min(MAX_STATES_PER_PASS // states, MEMBER_NUMBERS // (layout.members * numbers)))
 
 
 def members_at_once(layout: Layout, numbers: int) -> int:
@@ -362,6 +366,6 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def shown_error(error: Exception) -> str:
+def short_error_text(error: Exception) -> str:
     """What an error says, on one line, and not too long."""
     return " ".join(str(error).split())[:200]

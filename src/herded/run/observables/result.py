@@ -14,10 +14,10 @@ from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.recording.growing_arrays import joined
 from herded.system.suggestions import did_you_mean
 
-LONG_ENOUGH = 10  # autocorrelation times that a series must last to tell one
+MIN_AUTOCORRELATION_TIMES = 10  # autocorrelation times that a series must last to tell one
 
 
-class ByName(dict[str, "Observed"]):
+class ObservableMapping(dict[str, "Observed"]):
     """Observables by name; a name that is not there is told with those that are."""
 
     def __missing__(self, name: str) -> "Observed":
@@ -66,7 +66,7 @@ class Observed:
     @property
     def mean(self) -> Any:
         """The average over sweeps and chains: a number, or an array."""
-        return _plain(self.chain_means.mean(axis=0))
+        return _as_scalar(self.chain_means.mean(axis=0))
 
     @property
     def standard_error(self) -> Any:
@@ -77,7 +77,7 @@ class Observed:
                 f"expected at least 2 independent chains or herds for a standard error of "
                 f"{self.name!r}, got 1, whose spread cannot be known: pass chains=4"
             )
-        return _plain(self.chain_means.std(axis=0, ddof=1) / np.sqrt(chains))
+        return _as_scalar(self.chain_means.std(axis=0, ddof=1) / np.sqrt(chains))
 
     @property
     def interval(self) -> Any:
@@ -124,13 +124,13 @@ class Observed:
         series = self.series
         flat = np.moveaxis(series.reshape(*series.shape[:2], -1), 1, 0)
         times = autocorrelation_times(flat)
-        if len(flat) < LONG_ENOUGH * np.nanmax(times, initial=1.0):
+        if len(flat) < MIN_AUTOCORRELATION_TIMES * np.nanmax(times, initial=1.0):
             raise MethodError(
-                f"expected a series of at least {LONG_ENOUGH} autocorrelation times of "
-                f"{self.name!r}, got {len(flat):,} values, of which a time of "
+                f"expected a series of at least {MIN_AUTOCORRELATION_TIMES} autocorrelation times "
+                f"of {self.name!r}, got {len(flat):,} values, of which a time of "
                 f"{np.nanmax(times, initial=1.0):.3g} cannot be told: use more sweeps"
             )
-        return _plain(self.every * times.reshape(series.shape[2:]))
+        return _as_scalar(self.every * times.reshape(series.shape[2:]))
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.described()}"
@@ -152,15 +152,15 @@ class Observed:
         return f"{self.mean:.6g}, 95 % interval {low:.6g} to {high:.6g}, of {runs}"
 
 
-def _plain(value: np.ndarray) -> Any:
+def _as_scalar(value: np.ndarray) -> Any:
     """A number where there is one."""
     return float(value) if np.ndim(value) == 0 else value
 
 
-def build_observable_results(run: Any) -> ByName:
+def build_observable_results(run: Any) -> ObservableMapping:
     """What the observables of a `SamplerRun` are so far."""
     recorders: list[ObservableRecorder] = [chain.recorders[Observables] for chain in run.chains]
-    found = ByName()
+    found = ObservableMapping()
     for k, choice in enumerate(run.keep[Observables].choices):
         draws = run.recorded // choice.every
         if not draws:
@@ -178,9 +178,9 @@ def build_observable_results(run: Any) -> ByName:
     return found
 
 
-def with_doubt(found: ByName, doubt: str) -> ByName:
+def with_doubt(found: ObservableMapping, doubt: str) -> ObservableMapping:
     """The same observables, with what speaks against the run."""
-    return ByName({name: replace(one, doubt=doubt) for name, one in found.items()})
+    return ObservableMapping({name: replace(one, doubt=doubt) for name, one in found.items()})
 
 
 def _why_no_time(method: object) -> str:

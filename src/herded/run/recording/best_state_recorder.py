@@ -13,9 +13,9 @@ import numpy as np
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.models.factor_graph import has_factors, to_factor_graph
-from herded.run.recording.count_kernels import compile_parts, keep_best
+from herded.run.recording.count_kernels import sort_factors_by_component, update_best_states
 from herded.run.recording.recorder_base import Recorder
-from herded.system.threads import run_parts
+from herded.system.threads import run_ranges
 
 AT_ONCE = 1024  # samples that are scored
 
@@ -46,7 +46,7 @@ class BestRecorder(Recorder):
         owner = np.zeros(graph.n_variables, np.int64) if parts is None else parts
         n_parts = int(owner.max(initial=-1)) + 2
         self.owner = np.where(free, owner, n_parts - 1)
-        self.parts = compile_parts(graph, self.owner, n_parts)
+        self.parts = sort_factors_by_component(graph, self.owner, n_parts)
         self.arrays = {
             "score": np.full(n_parts, -np.inf),
             "state": np.zeros(graph.n_variables, layout.state_type),
@@ -55,9 +55,9 @@ class BestRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         first, best = self.parts.first_factor, (self.arrays["score"], self.arrays["state"])
         for samples in self.states_in(block, replicas=True):
-            keep = partial(keep_best, self.parts, samples, *best)
+            keep = partial(update_best_states, self.parts, samples, *best)
             work = len(samples) * np.diff(first)
-            run_parts(keep, len(first) - 1, partial(np.asarray, work), pool)
+            run_ranges(keep, len(first) - 1, partial(np.asarray, work), pool)
 
 
 class ScoredRecorder(Recorder):

@@ -64,7 +64,7 @@ def count_pairs(block, first, second, width, counts):
             counts[(e * width + a) * width + b] += 1
 
 
-class PartArrays(NamedTuple):
+class ComponentFactorArrays(NamedTuple):
     """Factors and variables, each sorted by the part they are in."""
 
     first_factor: np.ndarray  # (P+1,) factors of each part, in the order of the model
@@ -77,7 +77,9 @@ class PartArrays(NamedTuple):
     member: np.ndarray
 
 
-def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArrays:
+def sort_factors_by_component(
+    graph: FactorGraph, part: np.ndarray, n_parts: int
+) -> ComponentFactorArrays:
     """Sort a `FactorGraph` by `part` (N,): the number of each variable's part."""
     arity = np.diff(graph.factor_start)
     slot_factor = np.repeat(np.arange(graph.n_factors), arity)
@@ -88,7 +90,7 @@ def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArr
     slots = np.argsort(of_factor[slot_factor], kind="stable")
     variables = graph.factor_variables[slots]
     return make_read_only(
-        PartArrays(
+        ComponentFactorArrays(
             first_factor=start_offsets(np.bincount(of_factor, minlength=n_parts)),
             factor_start=start_offsets(arity[factors]),
             variable=variables.astype(np.uint32),
@@ -102,7 +104,7 @@ def compile_parts(graph: FactorGraph, part: np.ndarray, n_parts: int) -> PartArr
 
 
 @jit
-def keep_best(parts, block, best_score, best, first, last):
+def update_best_states(parts, block, best_score, best, first, last):
     """Where a part of a sample scores higher than ever, remember it; parts first..last-1.
 
     Part by part and several samples at once, so that a factor's table is in cache for all of them.

@@ -16,15 +16,15 @@ import numpy as np
 
 from herded.layouts.state import State
 from herded.moves.tempering.ladder_layouts import LadderLayout
-from herded.run.diagnostics.intervals import wide_t_quantile
-from herded.run.recording.log_z_kernels import bridge, log_mean_exp, score_replicas
+from herded.run.diagnostics.intervals import t_quantile_99
+from herded.run.recording.log_z_kernels import log_mean_exp, score_replicas, solve_bridge_log_ratio
 from herded.run.recording.recorder_base import Recorder
 from herded.run.result import LogZEstimate
 from herded.system.numerics.exp_log import log_array
 
 MAX_KEPT_SWEEPS = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
 BATCHES = 32  # of a ladder's sweeps
-LEVELS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
+BATCH_COUNTS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
 FEW_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
 MANY_TRIPS = 100.0  # from which on the shorter batches are long enough
 
@@ -85,7 +85,7 @@ class LogZRecorder(Recorder):
                 self.arrays[name] = self.arrays[name][left]
 
 
-class OneLadder(NamedTuple):
+class LadderEstimate(NamedTuple):
     """What one ladder says."""
 
     log_z: float
@@ -94,7 +94,7 @@ class OneLadder(NamedTuple):
     batches: np.ndarray  # how far each batch is from the whole
 
 
-def estimate(
+def estimate_log_z(
     layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]
 ) -> LogZEstimate | None:
     """log Z of all ladders; None where they have too few sweeps for it."""
@@ -102,14 +102,14 @@ def estimate(
         recorder.gather()
     if min(len(recorder.arrays["series sweeps"]) for _, recorder in ladders) < 2 * BATCHES:
         return None
-    found = [_bridged(layout, state, recorder) for state, recorder in ladders]
+    found = [_estimate_of_ladder(layout, state, recorder) for state, recorder in ladders]
     log_z = np.array([one.log_z for one in found])
     middle = float(log_z.mean())
     apart = np.array([one.log_z - middle + one.batches for one in found])  # (ladders, batches)
     if not np.isfinite(middle):
         apart = np.zeros_like(apart)
     trips = sum(layout.report([state for state, _ in ladders])["round_trips"])
-    margin = _margin(apart, LEVELS if trips < MANY_TRIPS else LEVELS[:2])
+    margin = _half_width(apart, BATCH_COUNTS if trips < MANY_TRIPS else BATCH_COUNTS[:2])
     half = BATCHES // 2
     halves = middle + apart[:, :half].mean(), middle + apart[:, half:].mean()
     return LogZEstimate(
@@ -121,7 +121,7 @@ def estimate(
     )
 
 
-def _margin(apart: np.ndarray, levels: tuple[int, ...]) -> float:
+def _half_width(apart: np.ndarray, levels: tuple[int, ...]) -> float:
     """Of the mean of all ladders, from how far batches of each are apart from it.
 
     Batches that are shorter than a ladder remembers are too much alike: few and long ones tell, but
@@ -136,11 +136,13 @@ def _margin(apart: np.ndarray, levels: tuple[int, ...]) -> float:
         longer = apart.reshape(ladders * each, -1).mean(axis=1)
         if len(longer) > 1:
             error = longer.std(ddof=1) / np.sqrt(len(longer))
-            found.append(wide_t_quantile(len(longer)) * float(error))
+            found.append(t_quantile_99(len(longer)) * float(error))
     return max(found)
 
 
-def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneLadder:
+def _estimate_of_ladder(
+    layout: LadderLayout, state: State, recorder: LogZRecorder
+) -> LadderEstimate:
     """One ladder's estimate: bridges from the number of states down to the model."""
     scores, solid = recorder.arrays["series scores"], recorder.arrays["series solid"]
     members, betas = layout.members, state.own["betas"]
@@ -153,7 +155,7 @@ def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneL
         gap = betas[r + 1] - betas[r]
         rungs = scores[-length:].reshape(length, -1, members)
         here, there = (np.ascontiguousarray(gap * rungs[:, k]).reshape(-1) for k in (r, r + 1))
-        log_z += bridge(here, there, BATCHES, up, down)
+        log_z += solve_bridge_log_ratio(here, there, BATCHES, up, down)
         upwards += log_mean_exp(here)
         downwards -= log_mean_exp(-there)
         batches += up - down
@@ -163,10 +165,10 @@ def _bridged(layout: LadderLayout, state: State, recorder: LogZRecorder) -> OneL
         last = float(log_array([whole])[0])
         log_z, upwards, downwards = log_z + last, upwards + last, downwards + last
         batches += rate / whole - 1.0 if whole > 0 else 0.0
-    return OneLadder(log_z, upwards, downwards, batches)
+    return LadderEstimate(log_z, upwards, downwards, batches)
 
 
-def warnings_of(found: LogZEstimate, round_trips: list[float]) -> list[str]:
+def log_z_warnings(found: LogZEstimate, round_trips: list[float]) -> list[str]:
     """What speaks against an estimate by ladders of so many round trips, as sentences."""
     sentences = []
     if min(round_trips) < FEW_TRIPS:

@@ -13,7 +13,7 @@ import numpy as np
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
-ROUNDS = 100
+MAX_NEWTON_STEPS = 100
 NEWTON_TOLERANCE = 1e-10
 
 
@@ -45,14 +45,14 @@ def score_replicas(g, x, lanes, last, members, scores, is_solid):
 
 
 @jit
-def bridge(u, v, batches, up, down):
+def solve_bridge_log_ratio(u, v, batches, up, down):
     """log Z_b / Z_a from u (of states of a) and v (of states of b), by Newton's method.
 
     `up` and `down` (batches,) become how far each batch of equal length draws the logs of both
     means away; the last states are in no batch.
     """
-    c, low, high = 0.5 * (mean(u) + mean(v)), least(u, v) - 50.0, -least(-u, -v) + 50.0
-    for _ in range(ROUNDS):
+    c, low, high = 0.5 * (mean(u) + mean(v)), min_of_both(u, v) - 50.0, -min_of_both(-u, -v) + 50.0
+    for _ in range(MAX_NEWTON_STEPS):
         a, b, slope = 0.0, 0.0, 0.0
         for i in range(len(u)):
             p, q = sigmoid(u[i] - c), sigmoid(c - v[i])
@@ -86,7 +86,7 @@ def bridge(u, v, batches, up, down):
 @jit
 def log_mean_exp(u):
     """The log of the mean of exp(u)."""
-    top = -least(-u, -u)
+    top = -min_of_both(-u, -u)
     if top == -np.inf:
         return top
     total = 0.0
@@ -109,7 +109,7 @@ def mean(values):
 
 
 @jit
-def least(u, v):
+def min_of_both(u, v):
     found = u[0]
     for i in range(len(u)):
         found = min(found, u[i], v[i])

@@ -36,7 +36,7 @@ from herded.system.argument_checks import (
     is_whole_number,
     short_repr,
 )
-from herded.system.threads import run_parts
+from herded.system.threads import run_ranges
 
 MAX_JOINT = 2**20
 
@@ -80,7 +80,7 @@ class MarginalRecorder(Recorder):
             if pool is None:
                 count(0, groups)
             else:
-                run_parts(
+                run_ranges(
                     count, groups, lambda: np.full(groups, VARIABLES_PER_GROUP * len(block)), pool
                 )
         else:

@@ -10,7 +10,7 @@ from herded.run.result import Result
 FIRST_ROUND = 1000  # sweeps
 
 
-def anneal_in_rounds(anneal: Callable[..., Result], method: Any, seconds: float) -> Result:
+def anneal_until_time_is_up(anneal: Callable[..., Result], method: Any, seconds: float) -> Result:
     """The result of the round with the best state; `anneal(method, sweeps=, seconds=)` does one.
 
     A temperature falls over a known number of sweeps, so each round is twice as long as the one
@@ -21,18 +21,22 @@ def anneal_in_rounds(anneal: Callable[..., Result], method: Any, seconds: float)
     while True:
         left = seconds - (time.perf_counter() - began)
         if best is not None and left <= 0:
-            return _in_all(best, done, time.perf_counter() - began)
+            return _total_over_rounds(best, done, time.perf_counter() - began)
         other = replace(method, seed=method.seed + k)
         result = anneal(other, sweeps=sweeps, seconds=max(left, 1e-3))
         done += result.sweeps
         if result.sweeps and (best is None or result.best.log_score > best.best.log_score):
             best = result
         if result.provenance["interrupted"]:
-            return _in_all(best or result, done, time.perf_counter() - began, interrupted=True)
+            return _total_over_rounds(
+                best or result, done, time.perf_counter() - began, interrupted=True
+            )
         sweeps, k = 2 * sweeps, k + 1
 
 
-def _in_all(result: Result, sweeps: int, seconds: float, interrupted: bool = False) -> Result:
+def _total_over_rounds(
+    result: Result, sweeps: int, seconds: float, interrupted: bool = False
+) -> Result:
     """The best round's result, with what all rounds took."""
     facts = {"sweeps": sweeps, "seconds": seconds, "interrupted": interrupted}
     return replace(result, sweeps=sweeps, provenance={**result.provenance, **facts})

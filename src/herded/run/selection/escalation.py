@@ -28,7 +28,7 @@ from herded.methods.tempered import Tempered
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.moves.blocks.move import Blocks
-from herded.run.diagnostics.cross_check import WITNESS_SECONDS, run_belief_propagation_check
+from herded.run.diagnostics.cross_check import BP_CHECK_SECONDS, run_belief_propagation_check
 from herded.run.diagnostics.intervals import half_widths
 from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER, SHORT_RUN
 from herded.run.memory.held_results import bytes_of_result, with_memory
@@ -38,9 +38,9 @@ from herded.run.selection.recommendation import BLOCK_UPDATES, recommend_blocks
 TRIAL_SHARE = 0.12  # of the seconds, for each rung that is tried
 CROSS_CHECK_SHARE = 0.06  # of them, for what is looked at after the last run
 CHAINS = 4
-RUNGS = 8  # of a ladder
-BURN_IN = 5  # a part in so many
-LEAST_SWEEPS = 40
+LADDER_RUNGS = 8  # of a ladder
+BURN_IN_DIVISOR = 5  # a part in so many
+MIN_SWEEPS = 40
 MAX_CROSS_CHECK_GAP = 0.05  # of two marginals
 MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not climbed over,
 # unless some marginal of theirs is: a mode of few variables hides in an average
@@ -116,10 +116,13 @@ def escalate(
     limit = None if seconds is None else (1 - CROSS_CHECK_SHARE) * seconds
     best = last = None
     first_is_enough = False
-    for rung in (first, *rungs_above(model, first, updates, by_clock=seconds is not None)):
-        if seconds is not None and _spent(began, compiling) > (1 - TRIAL_SHARE) * seconds:
+    for rung in (first, *later_stages(model, first, updates, by_clock=seconds is not None)):
+        if (
+            seconds is not None
+            and _seconds_without_compiling(began, compiling) > (1 - TRIAL_SHARE) * seconds
+        ):
             break
-        last = try_rung(run, rung._replace(held=0.0 if best is None else best.held), share)
+        last = attempt_stage(run, rung._replace(held=0.0 if best is None else best.held), share)
         steps.append(last.step)
         compiling, memory = compiling + _compiling(last), max(memory, last.memory)
         first_is_enough |= len(steps) == 1 and is_sufficient(last)
@@ -129,12 +132,14 @@ def escalate(
             break
     assert best is not None and last is not None
     is_stopped = _is_interrupted(last)
-    if limit is not None and not (is_stopped or _is_whole(best)):
-        again = _at_length(run, best, limit - _spent(began, compiling))
+    if limit is not None and not (is_stopped or _has_all_sweeps(best)):
+        again = _rerun_for_remaining_time(
+            run, best, limit - _seconds_without_compiling(began, compiling)
+        )
         if again is not None:
             steps.append(again.step)
             memory, is_stopped = max(memory, again.memory), _is_interrupted(again)
-            best = _longer(best, again)
+            best = _prefer_longer_run(best, again)
     if best.result is None:
         assert best.error is not None
         raise best.error
@@ -142,7 +147,7 @@ def escalate(
     if is_stopped:  # in a stage that may not be the one that answers
         result = _as_interrupted(result)
     elif not first_is_enough:
-        steps += _witnessed(model, result, cross_check_seconds(seconds))
+        steps += _cross_check_report(model, result, cross_check_seconds(seconds))
     return with_memory(replace(result, climb=tuple(steps)), memory)
 
 
@@ -151,7 +156,7 @@ def _as_interrupted(result: Result) -> Result:
     return replace(result, provenance={**result.provenance, "interrupted": True})
 
 
-def _spent(began: float, compiling: float) -> float:
+def _seconds_without_compiling(began: float, compiling: float) -> float:
     """Seconds since `began`, but for those in which kernels were compiled."""
     return time.perf_counter() - began - compiling
 
@@ -161,7 +166,7 @@ def _compiling(tried: Attempt) -> float:
     return 0.0 if tried.result is None else float(tried.result.provenance["compiling"])
 
 
-def rungs_above(model: Model, first: Stage, updates: int, *, by_clock: bool) -> Iterator[Stage]:
+def later_stages(model: Model, first: Stage, updates: int, *, by_clock: bool) -> Iterator[Stage]:
     """What is left to try after single sites, or after blocks if these came first."""
     if not has_factors(model):
         return
@@ -171,15 +176,15 @@ def rungs_above(model: Model, first: Stage, updates: int, *, by_clock: bool) -> 
         found = recommend_blocks(updates, seed)
         sweeps = None if by_clock else found.sweeps
         yield Stage("blocks", found.method, sweeps, found.burn_in, found.chains)
-    yield ladder(model, seed, updates, CHAINS, by_clock=by_clock)
+    yield tempering_stage(model, seed, updates, CHAINS, by_clock=by_clock)
 
 
-def ladder(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Stage:
+def tempering_stage(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Stage:
     """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
     zeros = model.has_hard_zeros and model.zeros_tie_variables
-    each = max(LEAST_SWEEPS, 2 * updates // (RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
-    method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), RUNGS)
-    burn_in = each // BURN_IN
+    each = max(MIN_SWEEPS, 2 * updates // (LADDER_RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
+    method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), LADDER_RUNGS)
+    burn_in = each // BURN_IN_DIVISOR
     name = "tempered blocks" if zeros else "tempered"
     return Stage(name, method, None if by_clock else each - burn_in, burn_in, chains)
 
@@ -188,7 +193,7 @@ def keep_better_state(
     found: Result, first: Stage, other: Stage, run: Callable[[Stage], Result]
 ) -> Result:
     """The result with the better best state: what was found, or what another rung finds."""
-    steps = [_searched(first, found)]
+    steps = [_search_report(first, found)]
     if not found.provenance["interrupted"]:
         try:
             again = run(other._replace(held=bytes_of_result(found)))
@@ -196,7 +201,7 @@ def keep_better_state(
             said = f"could not run: {error}"
             steps.append(AttemptReport(other.name, repr(other.method), 0.0, False, said))
         else:
-            steps.append(_searched(other, again))
+            steps.append(_search_report(other, again))
             if again.provenance["interrupted"]:  # whichever of the two answers
                 found = _as_interrupted(found)
             if again.sweeps and again.best.log_score > found.best.log_score:
@@ -204,13 +209,13 @@ def keep_better_state(
     return replace(found, climb=tuple(steps))
 
 
-def _searched(rung: Stage, result: Result) -> AttemptReport:
+def _search_report(rung: Stage, result: Result) -> AttemptReport:
     """What a search says."""
     said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
     return AttemptReport(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
 
 
-def try_rung(run: StageRunner, rung: Stage, seconds: float | None, how: str = "") -> Attempt:
+def attempt_stage(run: StageRunner, rung: Stage, seconds: float | None, how: str = "") -> Attempt:
     """Run a rung; what refuses is passed over."""
     began = time.perf_counter()
     try:
@@ -221,23 +226,23 @@ def try_rung(run: StageRunner, rung: Stage, seconds: float | None, how: str = ""
         took = time.perf_counter() - began
         step = AttemptReport(rung.name, repr(rung.method), took, False, f"could not run: {error}")
         return Attempt(rung, None, step, error)
-    return Attempt(rung, result, _step(rung, result))
+    return Attempt(rung, result, _sampling_report(rung, result))
 
 
-def _at_length(run: StageRunner, best: Attempt, seconds: float) -> Attempt | None:
+def _rerun_for_remaining_time(run: StageRunner, best: Attempt, seconds: float) -> Attempt | None:
     """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
     rung = best.rung._replace(held=best.held)
     if best.result is not None:  # which tells how many sweeps there will be
         facts = best.result.provenance
         speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
-        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN))
+        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN_DIVISOR))
         if burn_in >= speed * seconds:
             return None
         rung = rung._replace(burn_in=burn_in)
-    return try_rung(run, rung, seconds, " at length") if seconds > 0 else None
+    return attempt_stage(run, rung, seconds, " at length") if seconds > 0 else None
 
 
-def _longer(best: Attempt, again: Attempt) -> Attempt:
+def _prefer_longer_run(best: Attempt, again: Attempt) -> Attempt:
     """The run at length, unless it was interrupted before it had as many sweeps as the first."""
     if again.result is None:
         return best
@@ -245,17 +250,19 @@ def _longer(best: Attempt, again: Attempt) -> Attempt:
     return best if _is_interrupted(again) and again.result.sweeps < sweeps else again
 
 
-def _step(rung: Stage, result: Result) -> AttemptReport:
+def _sampling_report(rung: Stage, result: Result) -> AttemptReport:
     against = warned_of(result)
     is_interrupted = bool(result.provenance["interrupted"])
     if is_interrupted:
         said = f"interrupted after {result.sweeps} sweeps"
     elif against:
         said = "; ".join(one.message.split(":")[0] for one in against)
-        if _is_near(result):
-            said += f", but are near: 95 % intervals are +- {_reach(result):.2g} on average"
+        if _chains_nearly_agree(result):
+            said += (
+                f", but are near: 95 % intervals are +- {_mean_half_width(result):.2g} on average"
+            )
     elif "chain_marginals" in result.kept:
-        said = f"the chains agree, 95 % intervals are +- {_reach(result):.2g} on average"
+        said = f"the chains agree, 95 % intervals are +- {_mean_half_width(result):.2g} on average"
     else:
         said = "nothing speaks against it"
     agrees = not (against or is_interrupted)
@@ -269,10 +276,10 @@ def warned_of(result: Result) -> list[Diagnostic]:
 
 def is_sufficient(tried: Attempt) -> bool:
     """Whether nothing speaks against it, or nothing that a dearer rung would mend cheaply."""
-    return tried.step.agrees or (tried.result is not None and _is_near(tried.result))
+    return tried.step.agrees or (tried.result is not None and _chains_nearly_agree(tried.result))
 
 
-def _is_near(result: Result) -> bool:
+def _chains_nearly_agree(result: Result) -> bool:
     """Whether nothing speaks against it but slow mixing, of chains that are near on average.
 
     Nowhere are they as far apart as chains in different modes, and none remembers its states for
@@ -283,17 +290,17 @@ def _is_near(result: Result) -> bool:
         return False
     if any(one.figures.get("times", np.inf) < LEAST_TIMES for one in against):
         return False
-    if _reach(result) > MAX_MEAN_HALF_WIDTH:
+    if _mean_half_width(result) > MAX_MEAN_HALF_WIDTH:
         return False
     return bool(np.ptp(result.chain_marginals, axis=0).max() <= MAX_CHAIN_GAP)
 
 
 def pick_least_doubtful(tried: list[Attempt]) -> Attempt:
     """The one with the fewest failings; of several the one whose chains are nearest."""
-    return min(tried, key=lambda one: (_failings(one), _reach(one.result)))
+    return min(tried, key=lambda one: (_doubt_key(one), _mean_half_width(one.result)))
 
 
-def _failings(tried: Attempt) -> tuple[bool, bool, bool, bool]:
+def _doubt_key(tried: Attempt) -> tuple[bool, bool, bool, bool]:
     """What is worst comes first: no answer, interrupted, warned of, walled in.
 
     After a few sweeps there is nothing yet that chains could disagree on.
@@ -307,7 +314,7 @@ def _failings(tried: Attempt) -> tuple[bool, bool, bool, bool]:
     )
 
 
-def _reach(result: Result | None) -> float:
+def _mean_half_width(result: Result | None) -> float:
     """How far 95 % intervals reach on average."""
     chains = None if result is None else result.kept.get("chain_marginals")
     if result is None or chains is None or len(chains) < 2:
@@ -322,7 +329,7 @@ def _is_interrupted(tried: Attempt) -> bool:
     return tried.result is not None and bool(tried.result.provenance["interrupted"])
 
 
-def _is_whole(tried: Attempt) -> bool:
+def _has_all_sweeps(tried: Attempt) -> bool:
     """Whether it has done all sweeps that it was to do."""
     sweeps = tried.rung.sweeps
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
@@ -331,13 +338,13 @@ def _is_whole(tried: Attempt) -> bool:
 def cross_check_seconds(seconds: float | None) -> float:
     """Seconds that belief propagation may take, of so many in all."""
     return (
-        WITNESS_SECONDS
+        BP_CHECK_SECONDS
         if seconds is None
-        else min(WITNESS_SECONDS, CROSS_CHECK_SHARE / 2 * seconds)
+        else min(BP_CHECK_SECONDS, CROSS_CHECK_SHARE / 2 * seconds)
     )
 
 
-def _witnessed(model: Model, result: Result, seconds: float) -> Iterator[AttemptReport]:
+def _cross_check_report(model: Model, result: Result, seconds: float) -> Iterator[AttemptReport]:
     """What belief propagation says of the answer."""
     if "chain_marginals" not in result.kept or not has_factors(model):
         return

@@ -26,20 +26,20 @@ from herded.run.selection.escalation import (
 )
 
 PILOT_SHARE = 0.06  # of the seconds, for the short ladder
-BURN_IN = 8  # a part in so many
+BURN_IN_DIVISOR = 8  # a part in so many
 LEAST_SWEEPS = 100  # of a run that is worth its burn-in
 # standard deviations of log weights between two rungs, from which bridges are poor
 MAX_RUNG_DISTANCE = 2.0
-RUNGS_PER_WORD, MOST_RUNGS = 8, 64  # kernels take so many rungs at once
+RUNGS_PER_WORD, MAX_LOG_Z_RUNGS = 8, 64  # kernels take so many rungs at once
 
 
-def climb_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) -> Result:
+def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) -> Result:
     """log Z by a ladder, with what was tried and what belief propagation says of it."""
     steps: list[AttemptReport] = []
     if seconds is None or rung.sweeps is not None:
         result = run(rung, seconds, rung.name)
     else:
-        result, steps = _in_time(rung, run, (1 - CROSS_CHECK_SHARE) * seconds)
+        result, steps = _run_within_budget(rung, run, (1 - CROSS_CHECK_SHARE) * seconds)
     if "bridged" not in result.kept:
         if result.provenance["interrupted"]:
             return result
@@ -47,13 +47,15 @@ def climb_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) -> 
             f"expected {2 * BATCHES} sweeps or more for log Z, but there were {result.sweeps}: "
             "give more, or more seconds"
         )
-    steps.append(_step(rung, result))
+    steps.append(_ladder_report(rung, result))
     if result.provenance["interrupted"]:
         return replace(result, climb=tuple(steps))
-    return replace(result, climb=(*steps, *_bethe(result, cross_check_seconds(seconds))))
+    return replace(result, climb=(*steps, *_bethe_report(result, cross_check_seconds(seconds))))
 
 
-def _in_time(rung: Stage, run: StageRunner, seconds: float) -> tuple[Result, list[AttemptReport]]:
+def _run_within_budget(
+    rung: Stage, run: StageRunner, seconds: float
+) -> tuple[Result, list[AttemptReport]]:
     """The answer of a long ladder, and what a short one said; or its answer where it is all."""
     began = time.perf_counter()
     try:
@@ -68,27 +70,27 @@ def _in_time(rung: Stage, run: StageRunner, seconds: float) -> tuple[Result, lis
     if facts["interrupted"] or sweeps < LEAST_SWEEPS:
         return trial, []
     before: Any = rung.method
-    method = replace(before, rungs=_rungs(trial, before.rungs))
-    burn_in = sweeps * before.rungs // method.rungs // BURN_IN
+    method = replace(before, rungs=_count_rungs_needed(trial, before.rungs))
+    burn_in = sweeps * before.rungs // method.rungs // BURN_IN_DIVISOR
     longer = rung._replace(method=method, burn_in=max(rung.burn_in, burn_in))
     found = run(longer, left, f"{rung.name} at length")
     if found.provenance["interrupted"] and "bridged" not in found.kept:  # too early for an answer
         return replace(trial, provenance={**facts, "interrupted": True}), []
-    return found, [_step(rung, trial)]
+    return found, [_ladder_report(rung, trial)]
 
 
-def _rungs(trial: Result, rungs: int) -> int:
+def _count_rungs_needed(trial: Result, rungs: int) -> int:
     """As many as leave none too far from the next; no fewer than there were."""
     steps = np.sqrt(np.maximum(trial.provenance["apart"], 0.0)).sum(axis=1)
     wanted = 1 + float(steps.max()) / MAX_RUNG_DISTANCE
     return (
         rungs
         if wanted <= rungs
-        else min(MOST_RUNGS, RUNGS_PER_WORD * -int(-wanted // RUNGS_PER_WORD))
+        else min(MAX_LOG_Z_RUNGS, RUNGS_PER_WORD * -int(-wanted // RUNGS_PER_WORD))
     )
 
 
-def _step(rung: Stage, result: Result) -> AttemptReport:
+def _ladder_report(rung: Stage, result: Result) -> AttemptReport:
     """What a ladder says."""
     said = "too few sweeps"
     if "bridged" in result.kept:
@@ -101,7 +103,7 @@ def _step(rung: Stage, result: Result) -> AttemptReport:
     return AttemptReport(rung.name, repr(result.method), took, not against, said)
 
 
-def _bethe(result: Result, seconds: float) -> list[AttemptReport]:
+def _bethe_report(result: Result, seconds: float) -> list[AttemptReport]:
     """What belief propagation says of log Z: a witness, which is not taken."""
     if not has_factors(result.model):
         return []

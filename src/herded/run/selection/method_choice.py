@@ -24,17 +24,17 @@ from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.protocol import Model
 from herded.run.memory.method_estimate import estimate_run_memory
-from herded.run.selection.recommendation import UPDATES, recommend
+from herded.run.selection.recommendation import DEFAULT_UPDATES, recommend
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 
 DEFAULT_EXACT_MEMORY_BYTES = 2.0**32  # bytes that exact inference may take where no limit was given
 DEFAULT_EXACT_SECONDS = 10.0  # seconds that it may take where none were given
-PASSES = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
-BRIDGES = 16  # rungs of a ladder for log Z, where they are enough
+EXACT_WORK_BY_TASK = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
+LOG_Z_RUNGS = 16  # rungs of a ladder for log Z, where they are enough
 CHAINS = 4
-LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
-LADDER_BURN_IN = 5  # a part in so many
+LOG_Z_LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
+LADDER_BURN_IN_DIVISOR = 5  # a part in so many
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def choose_method(
     model: Model,
     task: str = "mar",
     *,
-    updates: int = UPDATES,
+    updates: int = DEFAULT_UPDATES,
     chains: int | None = None,
     seconds: float | None = None,
     max_memory: Size | None = None,
@@ -80,7 +80,7 @@ def choose_method(
         )
         try:
             layout = Exact().compile(model, max_memory=limit)
-            time = PASSES[task] * exact_seconds(layout.arrays)
+            time = EXACT_WORK_BY_TASK[task] * estimate_exact_seconds(layout.arrays)
             if time <= (DEFAULT_EXACT_SECONDS if seconds is None else seconds):
                 # cut finer, for now
                 if not memory_limits.fits_in_memory(layout.memory, max_memory):
@@ -91,7 +91,9 @@ def choose_method(
         except MemoryLimitError:
             why_not = f"elimination needs more than {memory_limits.size_text(limit)}"
     if task == "pr":
-        return _log_z(model, why_not, seed, updates, chains or LADDERS, seconds, max_memory)
+        return _choose_log_z_method(
+            model, why_not, seed, updates, chains or LOG_Z_LADDERS, seconds, max_memory
+        )
     if task == "map":
         return MethodChoice("herded", make_annealed_method(model, seed), why_not)
     found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
@@ -106,7 +108,7 @@ def choose_method(
     )
 
 
-def _log_z(
+def _choose_log_z_method(
     model: Model,
     why_not: str,
     seed: int,
@@ -134,7 +136,7 @@ def _log_z(
                 "propagation gives an estimate of log Z without an interval"
             )
             return MethodChoice("bp", solver, reason)
-    burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN
+    burn_in = None if seconds is not None else updates // ladders // LADDER_BURN_IN_DIVISOR
     return MethodChoice("tempered", ladder, reason, burn_in=burn_in, chains=ladders)
 
 
@@ -147,7 +149,7 @@ def sampler_name(method: Gibbs | HerdedGibbs) -> str:
     return "herd" if method.herd > 1 else "gibbs"
 
 
-def exact_seconds(plan: EliminationPlan) -> float:
+def estimate_exact_seconds(plan: EliminationPlan) -> float:
     """About how long marginals by elimination take: fitted to machines of 2020, and rounded up."""
     return 2e-4 * len(plan.order) * plan.slices + 4e-9 * plan.work
 
@@ -160,17 +162,17 @@ def describe_elimination(plan: EliminationPlan) -> str:
 
 def make_log_z_ladder(seed: int = 0, herd: int = 1) -> Tempered:
     """The ladder that gives log Z."""
-    return Tempered(Gibbs(seed=seed, herd=herd), rungs=BRIDGES, hottest=0.0)
+    return Tempered(Gibbs(seed=seed, herd=herd), rungs=LOG_Z_RUNGS, hottest=0.0)
 
 
-def largest_blanket(model: Model) -> float:
+def max_contexts_of_a_variable(model: Model) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
     graph = to_factor_graph(model)
     return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
 
 @dataclass(frozen=True)
-class LinearFrom:
+class LinearCooling:
     """A temperature that falls linearly from `temperature` to 0, the argmax, in the last sweep."""
 
     temperature: float
@@ -187,14 +189,14 @@ def make_annealed_method(
     Models of other kinds say how hot that is (`hot`), or begin at 1.
     """
     if not has_factors(model):
-        return Gibbs(seed=seed, schedule=LinearFrom(getattr(model, "hot", 1.0)))
-    schedule = LinearFrom(_hot(to_factor_graph(model)))
+        return Gibbs(seed=seed, schedule=LinearCooling(getattr(model, "hot", 1.0)))
+    schedule = LinearCooling(_barrier_temperature(to_factor_graph(model)))
     if herded and int(model.cardinalities.max()) <= MOST_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)
     return Gibbs(seed=seed, schedule=schedule)
 
 
-def _hot(graph: FactorGraph) -> float:
+def _barrier_temperature(graph: FactorGraph) -> float:
     """The mean spread of a factor's possible log-potentials; 1 where that is less."""
     if not graph.n_factors:
         return 1.0

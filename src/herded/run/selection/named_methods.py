@@ -12,23 +12,23 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.interrupts import stop_event_on_interrupt
-from herded.run.query import check_keep, check_seconds, count
+from herded.run.query import check_seconds, count, keep_by_type
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Result
 from herded.run.selection.plan import Query, execute_plan, plan_run
 from herded.system.argument_checks import edge_array
 
-SOLVED = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
+KEPT_BY_EXACT = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
-def infer_by_name(model: Model, name: str, **options: Any) -> Result:
+def run_named_method(model: Model, name: str, **options: Any) -> Result:
     """Plan the run that `name` stands for, and do it; `options` are those of `infer`.
 
     Several runs may be tried for one answer. They share one event that Ctrl-C sets, so that none
     begins after it. An interrupted run is returned and flagged, as by `run_method`.
     """
-    kept, options = check_keep(options["keep"]), _checked(options)
+    kept, options = keep_by_type(options["keep"]), _checked(options)
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
     if name == "auto" and options["start"] is not None:
@@ -38,7 +38,7 @@ def infer_by_name(model: Model, name: str, **options: Any) -> Result:
         task="map" if kept.keys() == {BestState} else "mar",
         max_memory=options["max_memory"],
         checkpoint=options["checkpoint"],
-        why_sample=_why_sample(model, kept, options["start"]),
+        why_sample=_reason_to_sample(model, kept, options["start"]),
         **length,
     )
     plan = plan_run(model, name, asked)
@@ -72,17 +72,17 @@ def _check_one_state(model: Model, start: Any) -> None:
         )
 
 
-def _why_sample(model: Model, keep: dict[type, Any], start: object) -> str:
+def _reason_to_sample(model: Model, keep: dict[type, Any], start: object) -> str:
     """Why only a sampler will do, if so."""
     if start is not None:
         return "a start is for a sampler"
     for kind, choice in keep.items():
-        if kind not in SOLVED or not _solved(model, choice):
+        if kind not in KEPT_BY_EXACT or not _exact_can_keep(model, choice):
             return f"only samplers keep {kind.__name__}"
     return ""
 
 
-def _solved(model: Model, choice: Any) -> bool:
+def _exact_can_keep(model: Model, choice: Any) -> bool:
     """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
     if isinstance(choice, PairMarginals) and choice.edges is not None:
         pairs = np.sort(edge_array("edges", choice.edges), axis=1)

@@ -16,8 +16,8 @@ from herded.system.numerics.counter_rng import stream_key
 PILOT_MEMBERS = 8  # of the herd that goes ahead
 MOST_VARIABLES = 256  # whose states are looked at
 MAX_PILOT_SWEEPS = 2000  # sweeps
-ROWS = 2**22  # bytes of samples at once
-RARE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
+MAX_BLOCK_BYTES = 2**22  # bytes of samples at once
+MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
 WINDOW = 5  # autocorrelations are summed up to so many times their sum (Sokal)
 MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
 STREAM = 6  # purpose of its random numbers
@@ -58,7 +58,7 @@ def run_pilot(
     if not len(picked):
         return Pilot(1.0, 0, 0.0)
     state = method.init(layout, x)
-    room = max(1, ROWS // (layout.n_stored * PILOT_MEMBERS))
+    room = max(1, MAX_BLOCK_BYTES // (layout.n_stored * PILOT_MEMBERS))
     method.advance(layout, state, np.zeros((1, layout.sample_size), layout.sample_type))  # compile
     began, seen = time.perf_counter(), list[np.ndarray]()
     left = min(sweeps, MAX_PILOT_SWEEPS)
@@ -70,10 +70,10 @@ def run_pilot(
         left -= len(block)
     samples = np.concatenate(seen)
     took = time.perf_counter() - began
-    return Pilot(longest_time(samples), len(samples), took)
+    return Pilot(longest_autocorrelation_time(samples), len(samples), took)
 
 
-def longest_time(samples: np.ndarray) -> float:
+def longest_autocorrelation_time(samples: np.ndarray) -> float:
     """The longest autocorrelation time of a variable in samples (sweeps, members, variables).
 
     A time is 1 + 2 (the sum of autocorrelations). Members are averaged over; where they disagree
@@ -82,7 +82,7 @@ def longest_time(samples: np.ndarray) -> float:
     sweeps = len(samples)
     gaps = samples - samples.mean(axis=(0, 1))
     variance = (gaps**2).mean(axis=(0, 1))
-    gaps, variance = gaps[:, :, variance > RARE], variance[variance > RARE]
+    gaps, variance = gaps[:, :, variance > MIN_VARIANCE], variance[variance > MIN_VARIANCE]
     if not len(variance):
         return 1.0
     waves = np.fft.rfft(gaps, 2 * sweeps, axis=0)

@@ -11,22 +11,32 @@ from typing import Any, cast
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.base import Layout
-from herded.methods.default_weights import SLACK, default_weights
+from herded.methods.default_weights import POOLED_SLACK, default_weights
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
-from herded.methods.registry import method_named
+from herded.methods.registry import make_method
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.models.protocol import Model
-from herded.run.checkpoints.checkpoint_header import CheckpointHeader, read_begun, read_method
+from herded.run.checkpoints.checkpoint_header import (
+    CheckpointHeader,
+    method_from_json,
+    read_checkpoint_header,
+)
 from herded.run.execute import issue_warnings, run_method
 from herded.run.memory.held_results import left_of
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Diagnostic, Result
-from herded.run.selection.annealing_restarts import anneal_in_rounds
-from herded.run.selection.escalation import Stage, StageRunner, escalate, keep_better_state, ladder
-from herded.run.selection.log_z_escalation import climb_log_z
+from herded.run.selection.annealing_restarts import anneal_until_time_is_up
+from herded.run.selection.escalation import (
+    Stage,
+    StageRunner,
+    escalate,
+    keep_better_state,
+    tempering_stage,
+)
+from herded.run.selection.log_z_escalation import escalate_log_z
 from herded.run.selection.method_choice import (
     CHAINS,
     MethodChoice,
@@ -38,10 +48,10 @@ from herded.run.selection.method_choice import (
 from herded.system.atomic_files import FilePath
 from herded.system.memory_limits import Size
 
-NAMED_METHOD_SWEEPS, MOST_BURN_IN = 10_000, 1000
+NAMED_METHOD_SWEEPS, MAX_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
-BURN_IN_OF_SECONDS = 100
-BEGUN = "a run that has begun goes on"
+TIMED_BURN_IN = 100
+RESUMED_REASON = "a run that has begun goes on"
 
 
 @dataclass(frozen=True)
@@ -87,8 +97,8 @@ class Plan:
 
 def plan_run(model: Model, name: str, asked: Query) -> Plan:
     """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
-    begun = None if asked.checkpoint is None else read_begun(asked.checkpoint)
-    choice = _choice(model, name, asked, begun)
+    begun = None if asked.checkpoint is None else read_checkpoint_header(asked.checkpoint)
+    choice = _choose_named(model, name, asked, begun)
     samples = isinstance(choice.method, Sampler)
     begun = begun if samples else None
     chains = (asked.chains or choice.chains or CHAINS) if samples else 1
@@ -113,24 +123,28 @@ def _updates(asked: Query) -> int:
     return (asked.chains or CHAINS) * (asked.sweeps or NAMED_METHOD_SWEEPS)
 
 
-def _choice(model: Model, name: str, asked: Query, begun: CheckpointHeader | None) -> MethodChoice:
+def _choose_named(
+    model: Model, name: str, asked: Query, begun: CheckpointHeader | None
+) -> MethodChoice:
     if name == "auto":
-        return _chosen(model, asked, begun)
+        return _choose_automatically(model, asked, begun)
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
         return MethodChoice(name, _herded(model, asked), "")
     if name in ("gibbs", "herd", "blocks") and asked.task == "map":
         found: Any = make_annealed_method(model, asked.seed, herded=False)
-        plain: Any = method_named(name, **herd)
+        plain: Any = make_method(name, **herd)
         return MethodChoice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
         if asked.task == "pr":
             return MethodChoice(name, make_log_z_ladder(asked.seed, asked.herd or 1), "")
         return MethodChoice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
-    return MethodChoice(name, method_named(name, seed=asked.seed, **herd), "")
+    return MethodChoice(name, make_method(name, seed=asked.seed, **herd), "")
 
 
-def _chosen(model: Model, asked: Query, begun: CheckpointHeader | None) -> MethodChoice:
+def _choose_automatically(
+    model: Model, asked: Query, begun: CheckpointHeader | None
+) -> MethodChoice:
     """What suits the model, or what its run was begun with.
 
     Who asks for the same again gets the same plan. Who asks for more gets the method, and the
@@ -145,13 +159,13 @@ def _chosen(model: Model, asked: Query, begun: CheckpointHeader | None) -> Metho
         seconds=asked.seconds,
         max_memory=asked.max_memory,
         seed=asked.seed,
-        why_sample=BEGUN if searches else asked.why_sample,
+        why_sample=RESUMED_REASON if searches else asked.why_sample,
     )
     if searches and choice.name == "bp":  # a ladder goes on, or is refused for its memory
-        return MethodChoice("tempered", make_log_z_ladder(asked.seed), BEGUN)
-    if begun is None or searches or choice.method == read_method(begun.method):
+        return MethodChoice("tempered", make_log_z_ladder(asked.seed), RESUMED_REASON)
+    if begun is None or searches or choice.method == method_from_json(begun.method):
         return choice
-    return _resumed(model, asked, begun)
+    return _choose_as_checkpointed(model, asked, begun)
 
 
 def _herded(model: Model, asked: Query) -> Method:
@@ -169,7 +183,7 @@ def _herded(model: Model, asked: Query) -> Method:
     if weights is None:
         weights = default_weights(model, max_memory=asked.max_memory).weights
     if slack is None:
-        slack = SLACK if weights == "pooled" else 0.0
+        slack = POOLED_SLACK if weights == "pooled" else 0.0
     return HerdedGibbs(weights=weights, slack=slack, seed=seed)
 
 
@@ -209,19 +223,21 @@ def _burn_in(choice: MethodChoice, asked: Query, begun: CheckpointHeader | None)
     if choice.burn_in is not None:
         return choice.burn_in
     if asked.seconds is not None:
-        return BURN_IN_OF_SECONDS
-    return min(MOST_BURN_IN, (asked.sweeps or NAMED_METHOD_SWEEPS) // 10)
+        return TIMED_BURN_IN
+    return min(MAX_BURN_IN, (asked.sweeps or NAMED_METHOD_SWEEPS) // 10)
 
 
-def _resumed(model: Model, asked: Query, begun: CheckpointHeader) -> MethodChoice:
+def _choose_as_checkpointed(model: Model, asked: Query, begun: CheckpointHeader) -> MethodChoice:
     """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
-    method = read_method(begun.method)
+    method = method_from_json(begun.method)
     if method is None:
         suited = default_weights(model, seed=asked.seed, max_memory=asked.max_memory)
-        return MethodChoice("herded", suited, BEGUN)
+        return MethodChoice("herded", suited, RESUMED_REASON)
     same = replace(method, seed=asked.seed)
     planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
-    return MethodChoice(sampler_name(method), same, BEGUN, burn_in=planned, chains=begun.chains)
+    return MethodChoice(
+        sampler_name(method), same, RESUMED_REASON, burn_in=planned, chains=begun.chains
+    )
 
 
 # -- do it -----------------------------------------------------------------------------------------
@@ -235,8 +251,14 @@ def execute_plan(model: Model, plan: Plan, seconds: float | None = None, **optio
         options["keep"] = [Marginals(rao_blackwell=True)]
 
     if not (plan.climbs or plan.bridges) or options.get("start") is not None:
-        return _with_reason(_as_planned(model, plan, seconds, options), plan)
-    go_on = _bridged if plan.bridges else _searched if is_annealed(plan.method) else _climbed
+        return _with_reason(_run_planned_method(model, plan, seconds, options), plan)
+    go_on = (
+        _escalate_log_z
+        if plan.bridges
+        else _search_best_state
+        if is_annealed(plan.method)
+        else _escalate
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
         result = go_on(model, plan, seconds, options)
@@ -244,7 +266,9 @@ def execute_plan(model: Model, plan: Plan, seconds: float | None = None, **optio
     return _with_reason(result, plan)
 
 
-def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+def _run_planned_method(
+    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
+) -> Result:
     """One run, or rounds of annealing where the clock ends them."""
 
     def run(method: Method, **length: Any) -> Result:
@@ -257,45 +281,49 @@ def _as_planned(model: Model, plan: Plan, seconds: float | None, options: dict[s
             "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
             "annealing that the clock ends cannot be resumed"
         )
-    return anneal_in_rounds(run, plan.method, seconds)
+    return anneal_until_time_is_up(run, plan.method, seconds)
 
 
-def _climbed(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+def _escalate(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
     """Do what was planned, and climb on where that is not enough."""
-    first, run = first_rung(model, plan, options)
+    first, run = first_stage(model, plan, options)
     return escalate(model, first, run, plan.climbs, seconds)
 
 
-def _bridged(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+def _escalate_log_z(
+    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
+) -> Result:
     """log Z by the ladder that was planned."""
-    return climb_log_z(*first_rung(model, plan, options), seconds)
+    return escalate_log_z(*first_stage(model, plan, options), seconds)
 
 
-def first_rung(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Stage, StageRunner]:
+def first_stage(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Stage, StageRunner]:
     """What was planned as the first rung of a climb, and how its rungs are run."""
     method = cast(Sampler, plan.method)
 
     def run(rung: Stage, seconds: float | None, name: str) -> Result:
-        return _on_rung(model, rung, seconds, options, "" if name == plan.name else name)
+        return _run_stage(model, rung, seconds, options, "" if name == plan.name else name)
 
     return Stage(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
 
 
-def _searched(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
+def _search_best_state(
+    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
+) -> Result:
     """The better of the best states that annealing and a ladder find, in half of the time each."""
     half = None if seconds is None else seconds / 2
-    annealed = _as_planned(model, plan, half, options)
+    annealed = _run_planned_method(model, plan, half, options)
     method = cast(Sampler, plan.method)
-    rung = ladder(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    rung = tempering_stage(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
     return keep_better_state(
         annealed,
         Stage("annealing", method, plan.sweeps, 0, plan.chains),
         rung._replace(burn_in=0),
-        lambda one: _on_rung(model, one, half, options, one.name),
+        lambda one: _run_stage(model, one, half, options, one.name),
     )
 
 
-def _on_rung(
+def _run_stage(
     model: Model, rung: Stage, seconds: float | None, options: dict[str, Any], name: str
 ) -> Result:
     """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""

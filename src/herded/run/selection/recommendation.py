@@ -32,9 +32,9 @@ from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-UPDATES = 40_000  # of each variable, unless told
+DEFAULT_UPDATES = 40_000  # of each variable, unless told
 RECOMMENDED_HERDS = 4  # independent runs: they give intervals
-PILOT_SHARE = 20  # a pilot is one part in so many of the budget
+PILOT_DIVISOR = 20  # a pilot is one part in so many of the budget
 LEAST_PILOT = 16  # sweeps that tell something
 # With 8 sweeps for each autocorrelation time of a pilot every third run was reported as short, and
 # errors were no smaller.
@@ -43,10 +43,11 @@ LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixe
 # In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
 # may have missed what is rare.
 SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
-LEAST_HERD = 20  # members that time leaves; with fewer, herding in time is far more accurate
-SMALLEST_HERD = 12  # members that memory leaves
-MOST_HERD = 1024
-UNBIASED = 100_000  # updates up to which the bias of pooled weights is below their noise
+MIN_HERD = 20  # members that time leaves; with fewer, herding in time is far more accurate
+MIN_HERD_IN_MEMORY = 12  # members that memory leaves
+MAX_RECOMMENDED_HERD = 1024
+# updates up to which the bias of pooled weights is below their noise
+MAX_UNBIASED_UPDATES = 100_000
 BLOCK_HERD = 4  # members of a herd that moves blocks
 BLOCK_UPDATES = 8  # of single sites take about as long as one of a block
 STREAM = 6  # purpose of random numbers, as in pilots
@@ -134,31 +135,33 @@ def recommend(
         raise MethodError(f"expected sweeps of 1 or more, got {sweeps!r}")
     if seconds is not None and not (is_number_between(seconds, 0, float("inf")) and seconds > 0):
         raise MethodError(f"expected seconds above 0, got {seconds!r}")
-    budget = UPDATES if sweeps is None and seconds is None else sweeps
+    budget = DEFAULT_UPDATES if sweeps is None and seconds is None else sweeps
     if find_walls_of_hard_zeros(model, seed):
-        return recommend_blocks(int(budget or UPDATES), seed)
-    return with_single_moves(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
+        return recommend_blocks(int(budget or DEFAULT_UPDATES), seed)
+    return recommend_single_site(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
 
 
-def with_single_moves(
+def recommend_single_site(
     model: Model,
-    budget: int | None = UPDATES,
+    budget: int | None = DEFAULT_UPDATES,
     *,
     seconds: float | None = None,
     seed: int = 0,
     max_memory: Size | None = None,
 ) -> Recommendation:
     """What suits a model among methods that move one variable at a time."""
-    length = 2**62 if budget is None else budget // (PILOT_SHARE * PILOT_MEMBERS)
+    length = 2**62 if budget is None else budget // (PILOT_DIVISOR * PILOT_MEMBERS)
     if length < LEAST_PILOT:
         seen = f"{budget:,} updates of each variable are too few for a pilot"
         return recommend_herding_in_time(model, int(budget or 1), seed, max_memory, seen)
-    share = None if seconds is None else seconds / PILOT_SHARE
+    share = None if seconds is None else seconds / PILOT_DIVISOR
     try:
         pilot = run_pilot(model, length, seconds=share, seed=seed, max_memory=max_memory)
     except MemoryLimitError:
         seen = "memory is short for herds"
-        return recommend_herding_in_time(model, int(budget or UPDATES), seed, max_memory, seen)
+        return recommend_herding_in_time(
+            model, int(budget or DEFAULT_UPDATES), seed, max_memory, seen
+        )
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
         budget = by_clock if budget is None else min(budget, by_clock)
@@ -186,8 +189,8 @@ def recommend_after_pilot(
     seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
     least = max(LEAST_SWEEPS, round(SWEEPS_PER_POWER * budget**POWER))
     needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
-    members = int(min(budget // (RECOMMENDED_HERDS * needed), MOST_HERD))
-    if members < LEAST_HERD:
+    members = int(min(budget // (RECOMMENDED_HERDS * needed), MAX_RECOMMENDED_HERD))
+    if members < MIN_HERD:
         return recommend_herding_in_time(
             model, budget, seed, max_memory, f"{seen}, too long for herds"
         )
@@ -195,7 +198,7 @@ def recommend_after_pilot(
         BYTES_PER_STATE * RECOMMENDED_HERDS * model.n_variables
     )
     members = min(members, int(room))
-    if members < SMALLEST_HERD:
+    if members < MIN_HERD_IN_MEMORY:
         return recommend_herding_in_time(
             model, budget, seed, max_memory, "memory is short for herds"
         )
@@ -250,7 +253,7 @@ def recommend_herding_in_time(
             Gibbs(seed=seed), each - each // 10, each // 10, chains, f"{seen}: {what}", doubt
         )
     method = default_weights(model, seed=seed, max_memory=max_memory)
-    if method.slack and budget <= UNBIASED and int(model.cardinalities.max()) == 2:
+    if method.slack and budget <= MAX_UNBIASED_UPDATES and int(model.cardinalities.max()) == 2:
         method = HerdedGibbs(method.weights, seed=seed)  # as accurate, in a twentieth of the time
     what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"
     reason = f"{seen}: {what} in time"

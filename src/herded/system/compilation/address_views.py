@@ -43,7 +43,7 @@ def _written(value: Any) -> Iterator[bytes]:
         yield raw + bytes(-len(raw) % WORD)
 
 
-def values_at(place: AddressedValues) -> tuple[Any, ...]:
+def plain_values(place: AddressedValues) -> tuple[Any, ...]:
     """What plain Python reads instead."""
     return place.values
 

@@ -115,17 +115,17 @@ def plain_python_if_short(kernel: Callable[..., Any], steps: int) -> Callable[..
     if DISABLED or _numba.cache_info().currsize > 0:
         return kernel
     _steps += steps
-    return kernel if _steps > _FEW else interpreted(kernel)
+    return kernel if _steps > _FEW else as_plain_python(kernel)
 
 
 @cache
-def interpreted(kernel: Any) -> Callable[..., Any]:
+def as_plain_python(kernel: Any) -> Callable[..., Any]:
     """`kernel` as plain Python, with the kernels that it calls: the same bits, slowly."""
     own = kernel.py_func.__globals__.copy()
     for name, value in own.items():
         if isinstance(value, Kernel):
             is_here = value.py_func.__globals__ is kernel.py_func.__globals__
-            own[name] = _plain(value, own) if is_here else interpreted(value)
+            own[name] = _plain(value, own) if is_here else as_plain_python(value)
     return np.errstate(over="ignore")(_plain(kernel, own))  # as silently as compiled ones
 
 
@@ -216,7 +216,7 @@ def _numba() -> Any:
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
             _COMPILERS.on_start(event)
-            _spare_scipy()
+            _avoid_scipy_import()
 
         def on_end(self, event: Any) -> None:
             _COMPILERS.on_end(event)
@@ -247,7 +247,7 @@ def _function_cache(kind: Any) -> Any:
 
 
 @cache
-def _spare_scipy() -> None:
+def _avoid_scipy_import() -> None:
     """Let Numba look whether SciPy is there without importing it, which takes 0.15 s.
 
     Kernels of this package multiply no matrices. Those of others that do import it as ever, since

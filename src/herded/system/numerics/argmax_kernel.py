@@ -8,7 +8,7 @@ from herded.system.compilation.jit import jit
 
 
 @jit
-def where_largest(values):
+def argmax(values):
     """The place of the largest number, the first if there are several."""
     place = 0
     for k in range(1, len(values)):
@@ -20,4 +20,4 @@ def where_largest(values):
 @jit
 def max_value(values):
     """The largest of one or more numbers."""
-    return values[where_largest(values)]
+    return values[argmax(values)]

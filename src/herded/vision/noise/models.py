@@ -16,11 +16,11 @@ import numpy as np
 from herded.system.numerics.exp_log import log
 from herded.vision.noise.normal_distribution import HALF_LOG_2_PI, hazard, log_below
 
-USUAL = ((-1.0, 1.0), (0.0, 1.0))  # levels that pictures have
+COMMON_LEVELS = ((-1.0, 1.0), (0.0, 1.0))  # levels that pictures have
 LEAST_SIGMA = 1e-3  # of half the gap between levels
 LEAST_RATE, MOST_RATE = 1e-4, 0.45
 ROUNDS = 60  # of EM for what was cut off, on a handful of sums
-STEPS_INSIDE, OUTSTANDING = 5, 2.0  # how an end of the range is told from a tail that runs out
+STEPS_INSIDE, MIN_PEAK_RATIO = 5, 2.0  # how an end of the range is told from a tail that runs out
 FEWEST_AT_END = 0.002
 
 
@@ -117,7 +117,7 @@ class GaussianNoise:
             return ()
         pairs = [
             pair
-            for pair in USUAL
+            for pair in COMMON_LEVELS
             if max(map(abs, map(sub, self.levels, pair))) < (pair[1] - pair[0]) / 2
             and self.range_[0] <= pair[0]
             and pair[1] <= self.range_[1]
@@ -211,6 +211,6 @@ def ends(noisy: np.ndarray) -> tuple[float, float]:
     if len(values) < 3:
         return -np.inf, np.inf
     fewest = max(4.0, FEWEST_AT_END * noisy.size)
-    low = counts[0] > max(fewest, OUTSTANDING * counts[1 : 1 + STEPS_INSIDE].max())
-    high = counts[-1] > max(fewest, OUTSTANDING * counts[-1 - STEPS_INSIDE : -1].max())
+    low = counts[0] > max(fewest, MIN_PEAK_RATIO * counts[1 : 1 + STEPS_INSIDE].max())
+    high = counts[-1] > max(fewest, MIN_PEAK_RATIO * counts[-1 - STEPS_INSIDE : -1].max())
     return float(values[0]) if low else -np.inf, float(values[-1]) if high else np.inf

@@ -28,7 +28,7 @@ HERD = 64
 SWEEPS = 12
 TRIALS = 3  # rounds of EM from each start; the best one goes on
 MAX_ROUNDS = 10  # rounds after that, at most, until nothing moves by more than
-STILL = 0.004  # of the gap between levels in a round
+MIN_LEVEL_MOVE = 0.004  # of the gap between levels in a round
 DOUBT = 0.004  # levels that pictures usually have may predict so much worse, and are believed
 FARTHEST = 0.8  # moves shrink by no less than this from round to round: how far a jump goes
 MAX_FIT_PIXELS = 2**16  # pixels to fit on
@@ -46,9 +46,11 @@ class Fit(NamedTuple):
     bright: np.ndarray  # (H, W) the probability of the higher level
 
 
-def fit(noisy: np.ndarray, starts: Sequence[Noise], coupling: float | None = None) -> Fit:
+def fit_noise_model(
+    noisy: np.ndarray, starts: Sequence[Noise], coupling: float | None = None
+) -> Fit:
     """The best fit from any of the starts; the coupling too unless it is given."""
-    part = enough(noisy)
+    part = crop_to_fit(noisy)
     firsts = FIRST if coupling is None else (coupling,)
     trials = [_trial(part, start, firsts[0]) for start in starts]
     best = _with_coupling(part, max(trials, key=_by_score), coupling)
@@ -96,7 +98,7 @@ def _settled(noisy: np.ndarray, found: Fit) -> Fit:
     for _ in range(MAX_ROUNDS):
         before, found = found.noise.parameters, _round(noisy, found)
         last, moves = moves, tuple(map(sub, found.noise.parameters, before))
-        if max(map(abs, moves)) < STILL * found.noise.scale:
+        if max(map(abs, moves)) < MIN_LEVEL_MOVE * found.noise.scale:
             break
         if last:
             found = found._replace(noise=_ahead(found.noise, last, moves))
@@ -140,7 +142,7 @@ def posterior(
     return Fit(noise, coupling, float(logs[~np.isnan(noisy)].mean()), bright)
 
 
-def enough(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
+def crop_to_fit(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
     """The picture, or bands of rows from all over it that have pixels enough."""
     if noisy.size <= pixels:
         return noisy
