@@ -46,10 +46,10 @@ def pytest_configure(config):
         return
     if os.environ["NUMBA_CACHE_DIR"] != str(KERNELS):
         return
-    from herded.system.compilation.kernel_cache import HOME, PACKAGE, Sources
+    from herded.system.compilation.kernel_cache import CACHE_FOLDER, PACKAGE, PackageSources
 
-    sources = Sources(PACKAGE)
-    for folder in (KERNELS / HOME).glob("*"):
+    sources = PackageSources(PACKAGE)
+    for folder in (KERNELS / CACHE_FOLDER).glob("*"):
         module, _, version = folder.name.rpartition("-")
         if sources.hash(module) != version:
             shutil.rmtree(folder, ignore_errors=True)

@@ -16,8 +16,8 @@ from benchmarks.support.timing import cpu_seconds
 from herded.learn.mixture.clusters import CROWD, MARGINAL
 from herded.learn.mixture.validation import arrange_points, check_scaling
 from herded.learn.variable_selection.regression_problem import (
-    Problem,
-    Strength,
+    PriorStrength,
+    RegressionProblem,
     columns_of,
     problem_of,
 )
@@ -66,10 +66,10 @@ def crime(data: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
     return np.column_stack([logs[name] for name in names]), np.asarray(logs["y"]), names
 
 
-def problem_for(task: Task) -> Problem:
+def problem_for(task: Task) -> RegressionProblem:
     """The g-prior with g = n."""
     rows, p = task.X.shape
-    strength = Strength(float(rows), 0.0)
+    strength = PriorStrength(float(rows), 0.0)
     columns = columns_of(task.X, task.y)
     return problem_of(columns, strength, inclusion=task.inclusion, largest=p)
 

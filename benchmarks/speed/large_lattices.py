@@ -200,14 +200,16 @@ def next_tile(tile: Tile, half: int, around: dict[str, dict[str, np.ndarray]]) -
 
 
 def main() -> None:
-    from herded.cli.commands.infer_arguments import size
+    from herded.cli.commands.infer_arguments import parse_size
 
     options = argparse.ArgumentParser(
         prog="python -m benchmarks.speed.large_lattices", description=__doc__.split("\n")[0]
     )
     options.add_argument("--side", type=int, default=4000, help="default: %(default)s")
     options.add_argument("--sweeps", type=int, default=32, help="default: %(default)s")
-    options.add_argument("--max-memory", type=size, metavar="BYTES", help="of memory, such as 6G")
+    options.add_argument(
+        "--max-memory", type=parse_size, metavar="BYTES", help="of memory, such as 6G"
+    )
     options.add_argument("--folder", metavar="DIR", help="for the files; default: a temporary one")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 
 from herded.errors import HerdedError
-from herded.system.atomic_files import replacing
+from herded.system.atomic_files import atomic_replacement
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def write(folder: str | os.PathLike[str], lines: Iterable[str], book: Book) -> N
         raise HerdedError(
             f"expected --out as a folder to write to, got {folder}: {problem.strerror}"
         ) from problem
-    with replacing(page, HerdedError, "--out") as file:
+    with atomic_replacement(page, HerdedError, "--out") as file:
         file.write(merged(before, "\n".join(lines)).encode())
     if book.rows:
-        with replacing(home / "peers.csv", HerdedError, "--out") as file:
+        with atomic_replacement(home / "peers.csv", HerdedError, "--out") as file:
             file.write(book.as_csv().encode())

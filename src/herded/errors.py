@@ -7,14 +7,14 @@ without importing this module.
 from typing import Any
 
 MAX_MESSAGE_CHARS = 1000  # characters of a message
-TAIL = 300  # of them from its end, where it says what to do
+TAIL_CHARS = 300  # of them from its end, where it says what to do
 
 
 def shorten_message(message: str) -> str:
     """A message without the middle of what it quotes, if that is very long."""
     if len(message) <= MAX_MESSAGE_CHARS:
         return message
-    return f"{message[: MAX_MESSAGE_CHARS - TAIL]} ... {message[-TAIL:]}"
+    return f"{message[: MAX_MESSAGE_CHARS - TAIL_CHARS]} ... {message[-TAIL_CHARS:]}"
 
 
 class HerdedError(Exception):

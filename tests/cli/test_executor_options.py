@@ -51,7 +51,7 @@ def test_an_engine_that_exact_inference_has_no_use_for(capsys):
 
 def test_a_scheduler_that_does_not_answer(capsys, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(executor_options, "ANSWER", 0.5)
+    monkeypatch.setattr(executor_options, "SCHEDULER_TIMEOUT_SECONDS", 0.5)
     code, _, err = run(
         capsys, "infer", "0.uai", "--method", "herded", "--engine", "dask://127.0.0.1:1"
     )

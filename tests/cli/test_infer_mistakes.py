@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.cli.commands.infer_arguments import size
-from herded.cli.remedies import in_options
+from herded.cli.commands.infer_arguments import parse_size
+from herded.cli.remedies import rewrite_as_command
 from tests.support.commands import fails, run, small_grid, write_small_files
 
 
@@ -127,10 +127,13 @@ def test_advice_where_there_is_no_such_option():
     sentence = "expected little, but it needs much: use a smaller model, or raise max_memory="
     without, with_it = argparse.Namespace(), argparse.Namespace(max_memory=None)
     assert (
-        in_options(sentence, without) == "expected little, but it needs much: use a smaller model"
+        rewrite_as_command(sentence, without)
+        == "expected little, but it needs much: use a smaller model"
     )
-    assert in_options(sentence, with_it).endswith("use a smaller model, or raise --max-memory")
-    assert in_options("expected a file, got max_memory=1.uai", with_it).endswith(
+    assert rewrite_as_command(sentence, with_it).endswith(
+        "use a smaller model, or raise --max-memory"
+    )
+    assert rewrite_as_command("expected a file, got max_memory=1.uai", with_it).endswith(
         "got max_memory=1.uai"
     )
 
@@ -154,4 +157,4 @@ def test_seconds_that_do_not_suffice_for_the_burn_in(capsys):
     ],
 )
 def test_sizes(text, expected):
-    assert size(text) == expected
+    assert parse_size(text) == expected

@@ -11,7 +11,7 @@ import pytest
 
 import herded as hd
 from herded.cli.commands import compare as comparing
-from herded.cli.main import UNFINISHED
+from herded.cli.main import UNFINISHED_TEXT
 from tests.support.commands import fails, run, small_grid, start_quickly, weather
 from tests.support.timeouts import HANGS, ticking
 
@@ -214,5 +214,5 @@ def test_an_interrupted_comparison_writes_nothing(number, code):
     child.send_signal(number)
     _, err = child.communicate(timeout=HANGS)
     word = "interrupted" if code == 130 else "terminated"
-    assert child.returncode == code and err == f"herded: {word}{UNFINISHED}\n"
+    assert child.returncode == code and err == f"herded: {word}{UNFINISHED_TEXT}\n"
     assert os.listdir("out") == []

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from herded import MethodError, __version__
-from herded.cli.main import UNFINISHED, main
+from herded.cli.main import UNFINISHED_TEXT, main
 from herded.errors import CheckpointError, FileError, InfeasibleError, MemoryLimitError, ModelError
 from herded.run.sampler_run import SamplerRun
 
@@ -97,7 +97,7 @@ def test_interrupted_is_exit_code_130(capsys, monkeypatch):
 
     monkeypatch.setattr("herded.cli.commands.denoise.denoise", interrupt)
     assert main(["denoise", "a", "--out", "b"]) == 130
-    assert capsys.readouterr().err == f"herded: interrupted{UNFINISHED}\n"
+    assert capsys.readouterr().err == f"herded: interrupted{UNFINISHED_TEXT}\n"
 
 
 def test_terminated_is_exit_code_143(capsys, monkeypatch):
@@ -107,7 +107,7 @@ def test_terminated_is_exit_code_143(capsys, monkeypatch):
 
     monkeypatch.setattr("herded.cli.commands.denoise.denoise", terminate)
     assert main(["denoise", "a", "--out", "b"]) == 143
-    assert capsys.readouterr().err == f"herded: terminated{UNFINISHED}\n"
+    assert capsys.readouterr().err == f"herded: terminated{UNFINISHED_TEXT}\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -176,5 +176,5 @@ def test_one_ctrl_c_stops_the_paper(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(SamplerRun, "advance", pressed)
     assert main(["paper", "--quick", "--only", "denoising", "--out", str(tmp_path / "page")]) == 130
-    assert capsys.readouterr().err == f"herded: interrupted{UNFINISHED}\n"
+    assert capsys.readouterr().err == f"herded: interrupted{UNFINISHED_TEXT}\n"
     assert 2 <= len(blocks) < 20 and not (tmp_path / "page" / "index.html").exists()

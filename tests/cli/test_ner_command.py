@@ -15,7 +15,7 @@ import pytest
 
 from herded import MethodError
 from herded.cli.commands import ner as command
-from herded.cli.main import UNFINISHED, main
+from herded.cli.main import UNFINISHED_TEXT, main
 from herded.ner.text import tokenizer
 from herded.ner.text.corpus import read_conll
 from tests.support.commands import quick
@@ -334,7 +334,7 @@ def test_one_ctrl_c_is_enough(capsys, tmp_path, recogniser, monkeypatch):
         signal.signal(signal.SIGINT, before)
     assert (
         len(recogniser.calls) == 1
-        and capsys.readouterr().err == f"herded: interrupted{UNFINISHED}\n"
+        and capsys.readouterr().err == f"herded: interrupted{UNFINISHED_TEXT}\n"
     )
     assert sorted(p.name for p in tmp_path.iterdir()) == ["long.txt"]
 

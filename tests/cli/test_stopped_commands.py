@@ -13,7 +13,7 @@ import pytest
 
 import herded as hd
 import herded.run.sampler_run
-from herded.cli.main import UNFINISHED
+from herded.cli.main import UNFINISHED_TEXT
 from herded.layouts.proposal import Proposal
 from tests.support.commands import environment, found, quick, run, small_grid, start, start_quickly
 from tests.support.terminal import terminal
@@ -130,7 +130,7 @@ def test_stopped_while_it_reads(capsys, monkeypatch):
     monkeypatch.setattr(
         "herded.cli.model_input.read_model", lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)
     )
-    assert run(capsys, *SAMPLE) == (130, "", f"herded: interrupted{UNFINISHED}\n")
+    assert run(capsys, *SAMPLE) == (130, "", f"herded: interrupted{UNFINISHED_TEXT}\n")
 
 
 def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
@@ -157,7 +157,9 @@ def test_one_signal_stops_exact_inference_at_once(capsys, monkeypatch):
     monkeypatch.setattr("herded.methods.exact.elimination.SumElimination.forward", solving)
     left, _, err = run(capsys, "infer", "grid.uai", "--out", "out.MAR")
     assert (
-        left == 143 and err == f"herded: terminated{UNFINISHED}\n" and os.listdir() == ["grid.uai"]
+        left == 143
+        and err == f"herded: terminated{UNFINISHED_TEXT}\n"
+        and os.listdir() == ["grid.uai"]
     )
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from herded.system.compilation.jit import DISABLED
-from herded.system.compilation.kernel_cache import PACKAGE, Sources
+from herded.system.compilation.jit import IS_JIT_DISABLED
+from herded.system.compilation.kernel_cache import PACKAGE, PackageSources
 from herded.system.numerics.exp_log import exp
 from tests.conformance import golden
 from tests.support import example_budget
@@ -73,7 +73,7 @@ METHODS = {"copy", "reshape", "view"}
 
 def kernels():
     """The functions of the package that are compiled, as trees, and their modules."""
-    sources = Sources(PACKAGE)
+    sources = PackageSources(PACKAGE)
     for module in sources.paths:
         if b"@jit" in sources.text(module):
             for node in ast.parse(sources.text(module)).body:
@@ -112,11 +112,11 @@ def test_what_may_differ_is_seen(text):
     assert list(what_may_differ(ast.parse(f"def kernel(x, y):\n    return 1 + {text}")))
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is compiled")
+@pytest.mark.skipif(IS_JIT_DISABLED, reason="nothing is compiled")
 def test_no_compiler_may_reorder_or_fuse():
     for compiler in (exp.dispatcher, exp._numba_type_.dispatcher):
         assert not compiler.targetoptions.get("fastmath")
-    sources = Sources(PACKAGE)
+    sources = PackageSources(PACKAGE)
     for module in sources.paths:
         assert not re.search(rb"fastmath(=|\":)", sources.text(module)), module
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.general.context_weights import MODES
+from herded.layouts.general.context_weights import WEIGHT_MODES
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.support.kernel_runs import advance
 
@@ -208,8 +208,9 @@ def test_pools_have_no_plateau_while_they_split(n, k, slack):
 # -- sparse graphs: no proof --------------------------------------------------------------------
 
 
-STRICT = [(w, 0.0, 3_000) for w in MODES if w != "pooled"]  # a pool of few bins is biased at once
-SLACK = [(w, 1.0, 20_000) for w in MODES]
+# a pool of few bins is biased at once
+STRICT = [(w, 0.0, 3_000) for w in WEIGHT_MODES if w != "pooled"]
+SLACK = [(w, 1.0, 20_000) for w in WEIGHT_MODES]
 
 
 @pytest.mark.parametrize("name", ["ring", "chain", "grid", "even grid"])
@@ -234,7 +235,7 @@ def test_gibbs_on_sparse_graphs(name):
     assert 0.8 * drawn < found < 1.35 * drawn
 
 
-@pytest.mark.parametrize("weights", MODES)
+@pytest.mark.parametrize("weights", WEIGHT_MODES)
 @pytest.mark.parametrize("slack", [0.0, 1.0])
 def test_joints_with_evidence_zeros_and_mixed_cardinalities(weights, slack):
     """Conditioned on a value, with an impossible pair: no mass where there is none."""

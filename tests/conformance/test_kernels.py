@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.fixed_point import fixed_scalar, fixed_vector
-from herded.layouts.general.context_weights import MODES
+from herded.layouts.general.context_weights import WEIGHT_MODES
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import random_bits, stream_key
 from tests.conformance.twins.counter_rng import naive_draw, naive_key
@@ -40,7 +40,7 @@ from tests.support.strategies import lattices, seeds
 pytestmark = pytest.mark.usefixtures("quiet")
 
 # (weights, layout) that go together; None is Gibbs sampling.
-CHOICES = [(w, k) for w in (*MODES, None) for k in ("table", "factor")]
+CHOICES = [(w, k) for w in (*WEIGHT_MODES, None) for k in ("table", "factor")]
 CHOICES = [(w, k) for w, k in CHOICES if k == "table" or w not in ("blanket", "shared")]
 
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.layouts.general.context_weights import MODES
+from herded.layouts.general.context_weights import WEIGHT_MODES
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.plain_model import Naive
@@ -85,8 +85,8 @@ def test_waves_equal_one_sweep_at_a_time(shape, weights):
 
 
 SAMPLERS = [
-    *(hd.HerdedGibbs(w, scan=scan) for w in MODES for scan in ("auto", "random", "jacobi")),
-    *(hd.HerdedGibbs(w, 0.7, "random", "random") for w in MODES),
+    *(hd.HerdedGibbs(w, scan=scan) for w in WEIGHT_MODES for scan in ("auto", "random", "jacobi")),
+    *(hd.HerdedGibbs(w, 0.7, "random", "random") for w in WEIGHT_MODES),
     *(hd.Gibbs(scan=scan) for scan in ("auto", "random", "jacobi")),
     *(hd.Gibbs(scan=scan, schedule="linear") for scan in ("auto", "random", "jacobi")),
     *(hd.HerdedGibbs(scan=scan, schedule="linear") for scan in ("auto", "random", "jacobi")),
@@ -116,7 +116,7 @@ def test_threads_do_not_matter(scan):
     n, sweeps = 600, 500  # so many updates are worth two threads
     edges = [(i, i + 1) for i in range(n - 1) if i % 3 != 2]  # 200 chains of three
     model = hd.pairwise_model(rng.normal(size=(n, 2)), edges, rng.normal(size=(len(edges), 2, 2)))
-    methods = [hd.HerdedGibbs(w, scan=scan) for w in MODES]
+    methods = [hd.HerdedGibbs(w, scan=scan) for w in WEIGHT_MODES]
     for method in [*methods, hd.HerdedGibbs("pooled", 1.0, scan), hd.Gibbs(scan=scan)]:
         keep = [hd.Samples(every=10), hd.Marginals(rao_blackwell=True)]
         one, two = (

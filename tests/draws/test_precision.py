@@ -13,13 +13,13 @@ import herded as hd
 from herded.draws.fixed_point import SCALAR_ONE, VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, fixed_sigmoid, sigmoid_table
 from herded.layouts.binary_pairs.herd_arrays import (
-    DEPENDENCE,
-    LARGEST_ERROR,
+    MAX_LAW_ERROR,
+    ROUNDING_DEPENDENCE,
     law_error,
     sigmoid_of_field,
 )
 from herded.layouts.binary_pairs.herd_rounding import INCREMENT, MULTIPLIER
-from herded.layouts.potts.herd_conditionals import shares
+from herded.layouts.potts.herd_conditionals import right_branch_shares
 from herded.methods.schedule import constant_beta
 from tests.support.example_budget import examples
 
@@ -98,7 +98,7 @@ def test_roundings_of_neighbours_are_as_good_as_independent(rest):
         ups += rest > random
     share = rest / 2**16
     assert ups.mean() == pytest.approx(64 * share, rel=1e-12)
-    assert ups.var() <= 1.01 * 64 * share * (1 - share) < DEPENDENCE * ups.var()
+    assert ups.var() <= 1.01 * 64 * share * (1 - share) < ROUNDING_DEPENDENCE * ups.var()
 
 
 def test_no_herd_gets_a_layout_that_rounds_too_coarsely():
@@ -109,7 +109,7 @@ def test_no_herd_gets_a_layout_that_rounds_too_coarsely():
     tables = np.zeros((len(links), 2, 2))
     tables[:, 1, 1] = 0.03 * rng.normal(size=len(links))
     model = hd.pairwise_model(np.zeros((n, 2)), links, tables)
-    assert LARGEST_ERROR == 2.0**-20
+    assert MAX_LAW_ERROR == 2.0**-20
     with pytest.raises(hd.HerdedError, match="rounded too coarsely"):
         hd.infer(model, hd.Gibbs(herd=64), sweeps=1, layout="field")
 
@@ -146,7 +146,7 @@ weights = st.floats(2.0**-30, 2.0**30, width=32)
 @given(left=weights, right=weights)
 def test_shares_of_branches_keep_their_relative_precision(left, right):
     """Herds of Potts models and pairs: a 31-bit number of the lighter branch, never cut to 24."""
-    few, many = shares(np.float32(left), np.float32(right), np.float32(2.0**31))
+    few, many = right_branch_shares(np.float32(left), np.float32(right), np.float32(2.0**31))
     lighter = 2**31 - int(many) if right > left else int(few)
     exact = min(left, right) / (left + right) * 2.0**31
     assert abs(lighter - exact) <= 0.5 + 2.0**-22 * exact

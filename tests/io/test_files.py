@@ -7,7 +7,7 @@ import pytest
 
 from herded.errors import FileError, MemoryLimitError, MethodError
 from herded.system import atomic_files
-from herded.system.atomic_files import EXPANSION, read_bytes, write_bytes
+from herded.system.atomic_files import TEXT_EXPANSION, read_bytes, write_bytes
 
 CONTENT = bytes(range(256)) * 20
 
@@ -28,11 +28,11 @@ def test_plain_and_packed_files_read_the_same(tmp_path):
 def test_no_more_is_read_than_max_memory_allows(tmp_path, pack):
     path = tmp_path / "file"
     path.write_bytes(pack(CONTENT))
-    assert read_bytes(path, max_memory=len(CONTENT) * EXPANSION) == CONTENT
+    assert read_bytes(path, max_memory=len(CONTENT) * TEXT_EXPANSION) == CONTENT
     with pytest.raises(
         MemoryLimitError, match=r"expected at most 5\.0 KiB in .*: free some memory"
     ):
-        read_bytes(path, max_memory=(len(CONTENT) - 1) * EXPANSION)
+        read_bytes(path, max_memory=(len(CONTENT) - 1) * TEXT_EXPANSION)
 
 
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
@@ -57,7 +57,7 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
 
     monkeypatch.setattr(atomic_files.gzip, "open", Counting)
     with pytest.raises(MemoryLimitError, match=r"expected at most 4\.0 MiB"):
-        read_bytes(tmp_path / "bomb.uai.gz", max_memory=2**22 * EXPANSION)
+        read_bytes(tmp_path / "bomb.uai.gz", max_memory=2**22 * TEXT_EXPANSION)
     assert sum(unpacked) <= 6 * 2**20
 
 

@@ -115,7 +115,7 @@ def test_factors_without_variables_and_models_without_factors(tmp_path):
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_blocks_of_words(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("herded.io.number_parser.BLOCK", block)
+    monkeypatch.setattr("herded.io.number_parser.BLOCK_BYTES", block)
     same(parse(tmp_path, GRID), naive_uai(GRID))
     with pytest.raises(FileError, match=r"expected a number, got '0\.92O' in line 14 of "):
         parse(tmp_path, GRID.replace("0.920", "0.92O"))

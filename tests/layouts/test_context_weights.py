@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.layouts.general.context_weights import MODES
+from herded.layouts.general.context_weights import WEIGHT_MODES
 from herded.layouts.general.table_arrays import row_entries
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
@@ -21,7 +21,7 @@ lax = examples(60)
 few = examples(20)
 
 EVERY = [
-    *(hd.HerdedGibbs(w, s, phases="random") for w in MODES for s in (0.0, 1.0)),
+    *(hd.HerdedGibbs(w, s, phases="random") for w in WEIGHT_MODES for s in (0.0, 1.0)),
     hd.Gibbs(),
     hd.Gibbs(schedule="linear"),
     hd.HerdedGibbs(schedule="linear"),
@@ -59,7 +59,7 @@ def test_shared_merges_equal_conditionals_only(model, vector):
     assert not taken or (taken[0][0], taken[-1][1]) == (0, layout.contexts.size)
 
 
-@pytest.mark.parametrize("weights", MODES)
+@pytest.mark.parametrize("weights", WEIGHT_MODES)
 @few
 @given(model=sampled_models(1, 4), data=st.data())
 def test_relabelling_permutes_the_result(weights, model, data):

@@ -214,7 +214,7 @@ def test_nobody_asks_the_system_about_little(monkeypatch):
 def test_tables_are_filled_in_pieces_of_any_size(model, monkeypatch):
     """Between two of them Ctrl-C is heard."""
     whole = hd.HerdedGibbs().compile(model, kind="table").arrays.p
-    monkeypatch.setattr(table_arrays, "CHUNK", 3)
+    monkeypatch.setattr(table_arrays, "ROWS_PER_CHUNK", 3)
     assert (hd.HerdedGibbs().compile(model, kind="table").arrays.p == whole).all()
 
 

@@ -11,8 +11,8 @@ import herded as hd
 from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
 from herded.learn.mixture.clusters import categorical_data, empty_clusters, gaussian_data
-from herded.learn.mixture.prediction import compact
-from herded.learn.mixture.sweeps import empty_kept, start_members, sweep_points
+from herded.learn.mixture.prediction import relabel_compactly
+from herded.learn.mixture.sweeps import empty_partitions, start_partitions, sweep_points
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.log_gamma import log_gamma
 from tests.conformance.twins.learning.dirichlet_mixture import NaiveData, naive_mixture
@@ -37,10 +37,10 @@ def categorical(values=VALUES):
 def sampled(data, members, sweeps, burn_in, most, seed=1, cuts=()):
     n, table = len(data.alone), member_orders(members)
     herd = empty_clusters(members, most, data)
-    kept = empty_kept(members, n, most, sweeps, sweeps - burn_in)
+    kept = empty_partitions(members, n, most, sweeps, sweeps - burn_in)
     keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
     constant = log_gamma(ALPHA) - log_gamma(ALPHA + n)
-    start_members(herd, data, stream_key(seed, 0, 3))
+    start_partitions(herd, data, stream_key(seed, 0, 3))
     for a, b in itertools.pairwise([0, *cuts, sweeps]):
         sweep_points(
             herd, data, kept, table.ravel(), len(table), keys, a, b - a, burn_in, 1, constant
@@ -88,7 +88,7 @@ def test_members_visit_partitions_by_their_posterior(family, most):
     met = Counter()
     drawn, times = np.unique(kept.draws.reshape(-1, 5)[::2], axis=0, return_counts=True)
     for row, count in zip(drawn, times.tolist(), strict=True):  # the same under many labels
-        met[tuple(compact(row).tolist())] += count
+        met[tuple(relabel_compactly(row).tolist())] += count
     assert met.keys() <= scores.keys()
     for part, score in scores.items():
         share = math.exp(score - top) / total
@@ -229,7 +229,7 @@ def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
         return advance(self, min(most, 7))
 
     monkeypatch.setattr(HerdRun, "advance", interrupted)
-    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_INTERVAL_SECONDS", 0.0)
     with pytest.raises(RuntimeError):
         mixture(checkpoint=path).fit(X)
     monkeypatch.setattr(HerdRun, "advance", advance)

@@ -8,7 +8,7 @@ import pytest
 import herded as hd
 from benchmarks.learning.parameter_recovery import exact_rows
 from herded.errors import CheckpointError, MethodError, ModelError
-from herded.learn.fitting.fit_setup import Batches
+from herded.learn.fitting.fit_setup import RowBatches
 
 RNG = np.random.default_rng(3)
 GRID = hd.ising_grid(np.zeros((2, 3)), 0.0)
@@ -194,12 +194,12 @@ def test_held_out_rows_end_it_early():
 
 
 def test_batches_use_every_row_before_any_again():
-    batches = Batches(10, 3, seed=1)
+    batches = RowBatches(10, 3, seed=1)
     seen = [batches.of(step) for step in range(8)]
     for epoch in (seen[:4], seen[4:]):
         assert sorted(np.concatenate(epoch).tolist()) == list(range(10))
     assert not all((a == b).all() for a, b in zip(seen[:4], seen[4:], strict=True))
-    assert Batches(10, None, 0).of(3) is None
+    assert RowBatches(10, None, 0).of(3) is None
 
 
 @pytest.mark.parametrize(

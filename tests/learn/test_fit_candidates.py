@@ -10,7 +10,7 @@ from benchmarks.learning.fit_improvement import penalised
 from benchmarks.learning.fit_problems import DenseIsing, dense, dense_log_z, glass
 from herded.learn.assessment import fit_assessment, ladder_gain, likelihood_gain
 from herded.learn.assessment.ladder_gain import compare_by_ladders, ladder_draws
-from herded.learn.assessment.likelihood_gain import Gain
+from herded.learn.assessment.likelihood_gain import LikelihoodGain
 from herded.learn.fitting.log_linear import build_log_linear
 
 SHORT = {"method": "herd", "herd": 128, "steps": 40, "progress": False}
@@ -65,7 +65,7 @@ def pair_of_candidates():
 @pytest.mark.parametrize(("shift", "acceptable"), [(1.0, True), (-1.0, False)])
 def test_ladder_gains_cover_the_truth(pair_of_candidates, shift, acceptable):
     family, candidates, exact = pair_of_candidates
-    bridge = [Gain(0.0, 0.0), Gain(exact + shift, np.inf)]
+    bridge = [LikelihoodGain(0.0, 0.0), LikelihoodGain(exact + shift, np.inf)]
     found = compare_by_ladders(family, [0.0, shift - exact], candidates, bridge, 0)
     assert abs(found.gains[1].value - shift) <= found.gains[1].half_width < 0.1
     assert found.is_decided and found.is_acceptable == [False, acceptable]
@@ -81,7 +81,7 @@ def test_undecided_comparisons_take_longer_ladders(pair_of_candidates, monkeypat
 
     monkeypatch.setattr(ladder_gain, "ladder_draws", counted)
     monkeypatch.setattr(ladder_gain, "STAGES", (70, 100, 130))
-    bridge = [Gain(0.0, 0.0), Gain(0.0, np.inf)]
+    bridge = [LikelihoodGain(0.0, 0.0), LikelihoodGain(0.0, np.inf)]
     found = compare_by_ladders(family, [0.0, -exact], candidates, bridge, 0)
     assert sweeps == [70, 70, 100, 100, 130, 130] and not found.is_decided
     assert found.gains[1].half_width > 0.01 and found.is_acceptable == [False, False]
@@ -93,10 +93,10 @@ def test_undecided_comparisons_take_longer_ladders(pair_of_candidates, monkeypat
 
 def test_few_round_trips_widen_intervals(pair_of_candidates, monkeypatch):
     family, candidates, _ = pair_of_candidates
-    monkeypatch.setattr(ladder_gain, "FEW_TRIPS", 0.0)
+    monkeypatch.setattr(ladder_gain, "MIN_ROUND_TRIPS", 0.0)
     enough = ladder_draws(family, candidates[0], 200, 0)
     assert enough.inflation == 1.0
-    monkeypatch.setattr(ladder_gain, "FEW_TRIPS", 1e4)
+    monkeypatch.setattr(ladder_gain, "MIN_ROUND_TRIPS", 1e4)
     few = ladder_draws(family, candidates[0], 200, 0)
     assert few.half_width == pytest.approx(enough.half_width * np.sqrt(few.inflation), rel=1e-9)
     assert few.inflation > 10.0
@@ -108,11 +108,11 @@ def test_few_round_trips_widen_intervals(pair_of_candidates, monkeypatch):
 def test_slow_chains_and_ladders_that_agree_are_believed():
     """Only if the ladders exclude a loss of more than 0.01 nats per row."""
     for ladders, bridge, expected in [
-        (Gain(0.02, 0.025), Gain(0.015, 0.005), True),
-        (Gain(0.02, 0.040), Gain(0.015, 0.005), False),
-        (Gain(0.02, 0.025), Gain(0.015, 0.020), False),
-        (Gain(0.02, 0.025), Gain(0.090, 0.005), False),
-        (Gain(np.nan, np.inf), Gain(0.015, 0.005), False),
+        (LikelihoodGain(0.02, 0.025), LikelihoodGain(0.015, 0.005), True),
+        (LikelihoodGain(0.02, 0.040), LikelihoodGain(0.015, 0.005), False),
+        (LikelihoodGain(0.02, 0.025), LikelihoodGain(0.015, 0.020), False),
+        (LikelihoodGain(0.02, 0.025), LikelihoodGain(0.090, 0.005), False),
+        (LikelihoodGain(np.nan, np.inf), LikelihoodGain(0.015, 0.005), False),
     ]:
         assert bool(ladder_gain._agree(ladders, bridge)) is expected
 

@@ -13,14 +13,14 @@ from herded.learn.assessment import likelihood_gain
 from herded.learn.assessment.bennett_ratio import PathDraws, log_ratios
 from herded.learn.assessment.curvature import largest_curvature
 from herded.learn.assessment.gradient_test import (
-    FALSE_ALARM,
-    NEGLIGIBLE,
-    POWER,
+    FALSE_ALARM_RATE,
+    NEGLIGIBLE_GRADIENT_SIGMAS,
+    TEST_POWER,
     check_gradient,
     critical_value,
     power_margin,
 )
-from herded.learn.assessment.likelihood_gain import Gain, path_gain
+from herded.learn.assessment.likelihood_gain import LikelihoodGain, path_gain
 from herded.learn.assessment.mixing import MemberAverages, variance_inflation
 from herded.learn.fitting import averaged_gradient
 from herded.learn.fitting.herd_moments import MomentHerd
@@ -226,8 +226,8 @@ def test_the_gradient_test_has_the_size_and_power_that_it_states(batches):
         false_alarms += check_gradient(mean, error, unit, batches).is_significant
         mean[0] += 0.5 * stated
         found += check_gradient(mean, error, unit, batches).is_significant
-    assert false_alarms / runs <= FALSE_ALARM + 4 * np.sqrt(FALSE_ALARM / runs)
-    assert found / runs >= POWER - 0.02
+    assert false_alarms / runs <= FALSE_ALARM_RATE + 4 * np.sqrt(FALSE_ALARM_RATE / runs)
+    assert found / runs >= TEST_POWER - 0.02
 
 
 def test_gradients_that_do_not_matter_pass_and_weak_tests_do_not():
@@ -241,7 +241,7 @@ def test_gradients_that_do_not_matter_pass_and_weak_tests_do_not():
     assert undetected.is_weak and undetected.detectable > 4.0
     exact = check_gradient(np.full(3, 1.01), np.zeros(3), unit, 0)
     assert not exact.passed and (exact.power, exact.false_alarm) == (1.0, 0.0)
-    assert exact.detectable == NEGLIGIBLE
+    assert exact.detectable == NEGLIGIBLE_GRADIENT_SIGMAS
 
 
 # -- gains and curvature -----------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_path_gains_cover_noise_and_sharp_bends():
     assert covered >= 290
     bent = path_gain(lambda x, d: np.full(8, float(x[0] < 0.3)), np.zeros(1), np.ones(1))
     assert abs(bent.value - 0.3) <= bent.half_width
-    assert not Gain(0.1, 0.2).is_positive and Gain(0.1, 0.05).is_positive
+    assert not LikelihoodGain(0.1, 0.2).is_positive and LikelihoodGain(0.1, 0.05).is_positive
 
 
 def normal_draws(rng, shift, calls=20, members=50):
@@ -359,7 +359,7 @@ def test_an_rbm_too_large_to_enumerate_is_judged_by_annealing(monkeypatch):
 
     rows = bars()
     exact = hd.learn.RBM(2, epochs=50, batch=50).fit(rows).report_
-    monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 1)
+    monkeypatch.setattr(rbm_parameters, "MAX_ENUMERATED_STATES", 1)
     machine = hd.learn.RBM(2, epochs=50, batch=50).fit(rows)
     report = machine.report_
     assert report.criterion == "annealing" and report.gain_half_width > 0.0

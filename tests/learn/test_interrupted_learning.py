@@ -90,7 +90,7 @@ def test_exact_steps_know_their_gain(monkeypatch):
 def test_all_steps_are_kept_where_they_were_being_judged(monkeypatch, is_exact):
     if not is_exact:
         monkeypatch.setattr(fit_assessment, "exact_value", lambda *_: None)
-    press_in(monkeypatch, fit_assessment.Assessor, "_measure", 1)
+    press_in(monkeypatch, fit_assessment.FitAssessor, "_measure", 1)
     fitted = interrupted(hd.learn.fit, GRID, ROWS, **HERD).result
     assert fitted.interrupted and not fitted.converged and fitted.steps == 12
     assert (fitted.chosen, fitted.criterion) == ("average", "none")
@@ -100,7 +100,7 @@ def test_a_judged_fit_is_the_same_after_an_interruption(monkeypatch, tmp_path):
     whole = hd.learn.fit(GRID, ROWS, **HERD)
     for owner, name in (
         (training_loop.TrainingLoop, "advance"),
-        (fit_assessment.Assessor, "_measure"),
+        (fit_assessment.FitAssessor, "_measure"),
     ):
         file = tmp_path / name
         with monkeypatch.context() as patch:

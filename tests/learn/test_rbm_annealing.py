@@ -24,17 +24,17 @@ def quiet(machine, rows):
 def assessed(monkeypatch):
     """The candidates of the last fit, whose layers are called too large to enumerate."""
     candidates = []
-    assess = rbm.assess
+    assess = rbm.assess_machine
 
     def watched(layers, *args, **options):
         candidates[:] = layers
         return assess(layers, *args, **options)
 
-    monkeypatch.setattr(rbm, "assess", watched)
-    monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 1)
+    monkeypatch.setattr(rbm, "assess_machine", watched)
+    monkeypatch.setattr(rbm_parameters, "MAX_ENUMERATED_STATES", 1)
 
     def exact_gain(machine, rows):
-        monkeypatch.setattr(rbm_parameters, "MOST_ENUMERATED", 2**20)
+        monkeypatch.setattr(rbm_parameters, "MAX_ENUMERATED_STATES", 2**20)
         x = np.ascontiguousarray(np.asarray(rows).T).astype(np.uint16)
         values = [
             one.log_scores(x).mean() - one.enumerated_log_z()
@@ -103,7 +103,7 @@ def test_work_of_the_assessment_is_at_most_half_of_the_training():
     for steps in (10, 1_000, 100_000):
         work = rbm_assessment._Work(layers, steps=steps, batch=128, herd=64, sweeps=1)
         training = steps * (128 + 3 * 64) * layers.weights.size
-        candidates = 2 * rbm_assessment.HERDS * rbm_assessment.PASSES * layers.weights.size
+        candidates = 2 * rbm_assessment.LOG_Z_HERDS * rbm_assessment.PASSES * layers.weights.size
         annealing = sum(n * members for n, members in work.annealings()) * candidates
         looks = work.looks * 64 * 10 * layers.weights.size
         assert annealing + looks <= max(0.5 * training, 1.6e9)
@@ -114,6 +114,6 @@ def test_ctrl_c_ends_annealing():
     stop.set()
     x = np.zeros((8, 4), np.uint16)
     with pytest.raises(hd.Interrupted):
-        rbm_assessment.assess(
+        rbm_assessment.assess_machine(
             (layers, layers, layers), x, x, stop=stop, l2=0.0, steps=4, batch=2, sweeps=1, seed=0
         )

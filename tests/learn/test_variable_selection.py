@@ -9,9 +9,9 @@ import pytest
 import herded as hd
 from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
-from herded.learn.variable_selection.column_moves import OUT, empty_herd, rebuild
-from herded.learn.variable_selection.regression_problem import Strength, columns_of, problem_of
-from herded.learn.variable_selection.sweeps import empty_sums, start_members, sweep_columns
+from herded.learn.variable_selection.column_moves import NOT_IN_MODEL, empty_herd, refactorise
+from herded.learn.variable_selection.regression_problem import PriorStrength, columns_of, problem_of
+from herded.learn.variable_selection.sweeps import empty_sums, start_models, sweep_columns
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.learning.variable_selection import naive_selection
 
@@ -19,7 +19,7 @@ RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 5))
 X[:, 1] += 0.8 * X[:, 0]
 Y = X[:, 0] - 0.5 * X[:, 3] + RNG.normal(size=40)
-PRIORS = {"g": Strength(40.0, 0.0), "spike-slab": Strength(None, 1 / 39)}
+PRIORS = {"g": PriorStrength(40.0, 0.0), "spike-slab": PriorStrength(None, 1 / 39)}
 
 
 def problem(prior, table=X, inclusion=0.4):
@@ -32,7 +32,7 @@ def sampled(given, members, sweeps, seed=1, cuts=(), in_time=False):
     p = len(given.with_y)
     herd, sums, table = empty_herd(members, p, p, in_time), empty_sums(p, 4), member_orders(members)
     keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
-    start_members(herd, given, stream_key(seed, 0, 3), keys[0])
+    start_models(herd, given, stream_key(seed, 0, 3), keys[0])
     for a, b in itertools.pairwise([0, *cuts, sweeps]):
         sweep_columns(herd, given, sums, table.ravel(), len(table), keys, a, b - a, 0)
     return herd, sums
@@ -110,7 +110,9 @@ def test_models_are_those_of_the_naive_twin(prior, members):
     models, sums = naive_selection(given, members=members, sweeps=4, seed=1)
     for sweeps in (1, 4):
         herd, kept = sampled(given, members, sweeps)
-        assert [np.flatnonzero(row != OUT).tolist() for row in herd.place] == models[sweeps - 1]
+        assert [np.flatnonzero(row != NOT_IN_MODEL).tolist() for row in herd.place] == models[
+            sweeps - 1
+        ]
     assert kept.included.tolist() == pytest.approx(sums, abs=4 * members)  # the last of 2^31
 
 
@@ -120,7 +122,9 @@ def test_models_herded_in_time_are_those_of_the_naive_twin():
     models, sums = naive_selection(given, members=2, sweeps=140, seed=3, in_time=True)
     for sweeps in (5, 140):
         herd, kept = sampled(given, 2, sweeps, seed=3, cuts=(4,), in_time=True)
-        assert [np.flatnonzero(row != OUT).tolist() for row in herd.place] == models[sweeps - 1]
+        assert [np.flatnonzero(row != NOT_IN_MODEL).tolist() for row in herd.place] == models[
+            sweeps - 1
+        ]
     assert kept.included.tolist() == pytest.approx(sums, abs=280)  # the last of 2^31
 
 
@@ -163,7 +167,7 @@ def test_herds_agree_with_all_models(prior):
 def test_updates_stay_near_a_fresh_factorisation():
     herd, _ = sampled(problem("g"), 4, 60)
     work, order = np.empty((2, 5)), np.empty(5, np.int64)
-    drifts = [rebuild(herd, m, problem("g"), work, order, np.empty((2, 5))) for m in range(4)]
+    drifts = [refactorise(herd, m, problem("g"), work, order, np.empty((2, 5))) for m in range(4)]
     assert 0 < max(drifts) < 1e-12
 
 
@@ -200,7 +204,7 @@ def test_a_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch):
         return advance(self, min(most, 7))
 
     monkeypatch.setattr(HerdRun, "advance", interrupted)
-    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_EVERY", 0.0)
+    monkeypatch.setattr("herded.learn.resumable_herd_run.SAVE_INTERVAL_SECONDS", 0.0)
     with pytest.raises(RuntimeError):
         run(path)
     monkeypatch.setattr(HerdRun, "advance", advance)

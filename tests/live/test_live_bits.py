@@ -62,7 +62,7 @@ def test_the_page_has_the_hashes(net):
         asked = dict(link.words)
         if link.scene == "model":
             graph = model_tables.with_evidence(hd.read_model(net), link.words["given"])
-            starts = model_tables.dispersed(graph, 3, int(link.words["seed"]))
+            starts = model_tables.page_chain_starts(graph, 3, int(link.words["seed"]))
             asked["table"] = model_tables.conditional_tables(graph, starts)
         elif link.scene == "names":
             request = {"text": link.words["text"], "ties": float(link.words["ties"])}
@@ -147,7 +147,7 @@ def test_no_text_breaks_the_reader_of_links(text):
 
 
 def test_noise_is_that_of_its_twin():
-    found = picture_codec.gaussians(7, 40)
+    found = picture_codec.normal_numbers(7, 40)
     key = naive_key(7, 0, 6)
     for i in range(40):
         for attempt in range(32):
@@ -157,7 +157,7 @@ def test_noise_is_that_of_its_twin():
                 s = u * u + v * v
                 assert found[i] == u * math.sqrt(-2 * naive_log(s) / s)
                 break
-    many = picture_codec.gaussians(3, 20_000)
+    many = picture_codec.normal_numbers(3, 20_000)
     assert abs(many.mean()) < 0.03 and abs(many.std() - 1) < 0.02
 
 

@@ -198,10 +198,10 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
     content = weather_file(tmp_path)
     request = {"name": "w.bif", "content": content, "given": "", "chains": 2, "seed": 0}
     for limit, value, why in (
-        ("MOST_VARIABLES", 2, "at most 2 variables"),
-        ("MOST_STATES", 2, "at most 2 states"),
-        ("MOST_ENTRIES", 3, "at most 3 entries"),
-        ("MOST_MEMORY", 1000, "at most"),
+        ("MAX_PAGE_VARIABLES", 2, "at most 2 variables"),
+        ("MAX_PAGE_STATES", 2, "at most 2 states"),
+        ("MAX_PAGE_ENTRIES", 3, "at most 3 entries"),
+        ("MAX_PAGE_MEMORY", 1000, "at most"),
     ):
         with monkeypatch.context() as small:
             small.setattr(f"herded.live.model_tables.{limit}", value)
@@ -211,7 +211,7 @@ def test_models_that_are_too_large(monkeypatch, tmp_path):
 
 def test_an_answer_that_takes_too_long(live, monkeypatch):
     go_on = threading.Event()
-    monkeypatch.setitem(api.ANSWERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
+    monkeypatch.setitem(api.RESPONDERS, "names", lambda request: {"waited": go_on.wait(HANGS)})
     monkeypatch.setattr(server, "ANSWER_TIMEOUT_SECONDS", 0.05)
     status, found = post(live, "names", {})
     assert status == 503 and "within" in found["error"]
@@ -222,7 +222,7 @@ def test_an_answer_that_takes_too_long(live, monkeypatch):
 
 
 def test_a_mistake_of_ours_is_told(live, monkeypatch):
-    monkeypatch.setitem(api.ANSWERS, "names", lambda request: 1 / 0)
+    monkeypatch.setitem(api.RESPONDERS, "names", lambda request: 1 / 0)
     status, found = post(live, "names", {})
     assert status == 500 and "ZeroDivisionError" in found["error"]
 

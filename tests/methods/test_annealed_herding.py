@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.draws.herded import VECTOR_ONE_INT, herd_scalar, herd_vector
 from herded.errors import MethodError
-from herded.methods.herded_gibbs import MOST_STATES
+from herded.methods.herded_gibbs import MAX_ANNEALED_STATES
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.samplers.algorithm_1 import naive_annealed_herded_gibbs
@@ -163,7 +163,7 @@ def assert_bounded(w):
     assert (largest_first <= most(len(w), np.arange(1, len(w) + 1))).all()
 
 
-@pytest.mark.parametrize("states", [2, 3, 7, MOST_STATES])
+@pytest.mark.parametrize("states", [2, 3, 7, MAX_ANNEALED_STATES])
 @examples(20)
 @given(seed=seeds, few=st.booleans())
 def test_weight_vectors_are_bounded_whatever_the_conditionals(states, seed, few):
@@ -183,7 +183,7 @@ def test_weight_vectors_are_bounded_whatever_the_conditionals(states, seed, few)
 def test_an_enemy_reaches_the_bound(states):
     """It makes the lower of the two nearest weights win by a hair: the bound is the best there is.
 
-    So 32 bits do not do for any number of states: `MOST_STATES` is no mere caution.
+    So 32 bits do not do for any number of states: `MAX_ANNEALED_STATES` is no mere caution.
     """
     w = np.zeros(states, np.int32)
     for _ in range(states**3):
@@ -202,13 +202,13 @@ def test_an_enemy_reaches_the_bound(states):
 
 def test_the_most_states_do_not_overflow():
     """From the enemy's last position, a step apart each, any conditional leads back."""
-    stairs = ((MOST_STATES - 1) / 2 - np.arange(MOST_STATES)) * VECTOR_ONE_INT
-    for first in range(0, MOST_STATES, 11):
-        for states in (1, 2, MOST_STATES - first):
-            w, p = stairs.astype(np.int32), np.zeros(MOST_STATES, np.int32)
+    stairs = ((MAX_ANNEALED_STATES - 1) / 2 - np.arange(MAX_ANNEALED_STATES)) * VECTOR_ONE_INT
+    for first in range(0, MAX_ANNEALED_STATES, 11):
+        for states in (1, 2, MAX_ANNEALED_STATES - first):
+            w, p = stairs.astype(np.int32), np.zeros(MAX_ANNEALED_STATES, np.int32)
             p[first : first + states] = VECTOR_ONE_INT // states
             p[first] += VECTOR_ONE_INT - p.sum()
-            assert herd_vector(w, 0, p, 0, MOST_STATES) == first
+            assert herd_vector(w, 0, p, 0, MAX_ANNEALED_STATES) == first
             expected = stairs + p
             expected[first] -= VECTOR_ONE_INT
             assert (w == expected).all()
@@ -243,9 +243,11 @@ def test_runs_stay_within_the_bound(weights, model, schedule, chain):
 
 
 def test_more_states_than_weights_can_hold():
-    wide = hd.FactorGraph([MOST_STATES + 1, 2], [((0, 1), np.zeros((MOST_STATES + 1, 2)))])
+    wide = hd.FactorGraph(
+        [MAX_ANNEALED_STATES + 1, 2], [((0, 1), np.zeros((MAX_ANNEALED_STATES + 1, 2)))]
+    )
     with pytest.raises(MethodError, match=r"at most 254 states.*got 255: use Gibbs\(schedule="):
         hd.infer(wide, hd.HerdedGibbs(schedule="linear"), sweeps=1)
     assert hd.infer(wide.given({0: 254}), hd.HerdedGibbs(schedule="linear"), sweeps=1).sweeps == 1
-    just = hd.FactorGraph([MOST_STATES], [((0,), np.zeros(MOST_STATES))])
+    just = hd.FactorGraph([MAX_ANNEALED_STATES], [((0,), np.zeros(MAX_ANNEALED_STATES))])
     assert hd.infer(just, hd.HerdedGibbs(schedule="linear"), sweeps=1).sweeps == 1

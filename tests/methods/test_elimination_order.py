@@ -9,7 +9,7 @@ from hypothesis import given
 
 from herded.errors import MemoryLimitError
 from herded.methods.exact import elimination_order as orders
-from herded.methods.exact.elimination_order import MOST_SLICES, EliminationCosts, elimination_order
+from herded.methods.exact.elimination_order import MAX_SLICES, EliminationCosts, elimination_order
 from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.exact.solver import ExactState
 from herded.models.constraints.start_states import possible_states
@@ -133,7 +133,7 @@ def test_other_ties_are_tried_where_they_may_help(seed):
         propose(costs)
         sizes.append(max(2 ** len(cluster) for cluster in costs.clusters.values()))
     assert min(sizes) < sizes[0]
-    limit = orders.ENTRY * min(sizes) / MOST_SLICES
+    limit = orders.BYTES_PER_ENTRY * min(sizes) / MAX_SLICES
     assert 2 ** elimination_order(model, limit).treewidth == min(sizes)
 
 
@@ -164,7 +164,7 @@ def test_the_cheapest_order_is_taken_and_always_the_same(monkeypatch):
     monkeypatch.setattr(orders, "MIN_ENTRIES_TO_RETRY", 1)
     model = random_graph(0, 60, 150, (2,))
     around = orders._free_neighbours(model, [2] * 60)
-    costs = [EliminationCosts([2] * 60, np.inf, np.inf) for _ in range(2 + orders.TRIES)]
+    costs = [EliminationCosts([2] * 60, np.inf, np.inf) for _ in range(2 + orders.MIN_FILL_TRIES)]
     for propose, cost in zip(orders._heuristics(around, [2] * 60), costs, strict=True):
         propose(cost)
     found = elimination_order(model)
@@ -186,7 +186,7 @@ def test_few_orders_are_tried_where_elimination_is_quick(monkeypatch):
 def test_what_no_number_of_slices_makes_fit_is_refused():
     model = ising_grid(np.zeros((12, 12)))
     found = elimination_order(model)
-    assert plan_elimination(found, 1e5).slices <= MOST_SLICES
+    assert plan_elimination(found, 1e5).slices <= MAX_SLICES
     with pytest.raises(
         MemoryLimitError, match=r"at most 2\.0 KiB .* use HerdedGibbs, or raise max_memory="
     ):

@@ -78,8 +78,8 @@ def test_every_cut_agrees_with_enumeration(model, held, segments, block, wide, a
     """Blocks of one entry, and logarithms where e^-20 is already too small, among others."""
     plan = cut(model, held, segments)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(elimination_tables, "BLOCK", block)
-        patch.setattr(elimination_tables, "SMALL", 0)
+        patch.setattr(elimination_tables, "TABLE_BLOCK_ENTRIES", block)
+        patch.setattr(elimination_tables, "SMALL_TABLE_ENTRIES", 0)
         patch.setattr(elimination, "MAX_LOG_RANGE", wide)
         state = ExactState(model, plan, asked)
         state.advance(state.total)
@@ -197,7 +197,7 @@ KEEP = [hd.Marginals(), hd.BestState(), hd.PairMarginals()]
 @pytest.fixture
 def in_small_parts(monkeypatch):
     """Every operation is a part of the work."""
-    monkeypatch.setattr("herded.methods.exact.solver.UNIT", 8)
+    monkeypatch.setattr("herded.methods.exact.solver.PROGRESS_UNIT_ENTRIES", 8)
     plan = cut(GRID, 2, 3)
     return Exact().compile(GRID).__class__(model=GRID, method=Exact(), arrays=plan, memory=1.0)
 

@@ -75,7 +75,7 @@ def test_log_scores_of_a_lattice_in_parts_are_the_same_to_the_bit(pixels, monkey
     states = rng.integers(0, 3, (7, 12))
     at_once = model.log_score(states)
     assert 0 < np.isneginf(at_once).sum() < 7
-    monkeypatch.setattr("herded.models.lattice.AT_ONCE", pixels)
+    monkeypatch.setattr("herded.models.lattice.PIXELS_PER_PASS", pixels)
     assert model.log_score(states).tolist() == at_once.tolist()
     assert [model.log_score(x) for x in states] == at_once.tolist()
 

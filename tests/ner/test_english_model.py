@@ -6,7 +6,7 @@ import re
 import pytest
 
 from herded.ner import Document, Sentence, load
-from herded.ner.english.augmentation import COPIES, WAYS, vary_spelling, with_companies
+from herded.ner.english.augmentation import COPIES_PER_SENTENCE, WAYS, vary_spelling, with_companies
 from herded.ner.english.label_repair import repair_labels
 from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
 from herded.ner.text.labels import spans
@@ -191,7 +191,7 @@ def test_companies_take_the_place_of_companies():
         "Ann/PERSON left Acme/ORGANIZATION for/O Best/ORGANIZATION Buy/ORGANIZATION ."
     )
     found = with_companies(documents, ["Acme", "Best Buy", "Ford"])
-    assert len(found) == COPIES and not with_companies(documents, ["Ford"])
+    assert len(found) == COPIES_PER_SENTENCE and not with_companies(documents, ["Ford"])
     seen = set()
     for document in found:
         (part,) = document.sentences

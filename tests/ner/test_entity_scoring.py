@@ -132,7 +132,8 @@ def test_intervals_depend_on_the_seed_alone(monkeypatch):
     first = bootstrap(truth, guess, resamples=100, seed=1)
     assert bootstrap(truth, guess, resamples=100, seed=1) == first
     assert bootstrap(truth, guess, resamples=100, seed=2) != first
-    monkeypatch.setattr("herded.ner.entity_scoring.LARGEST", 70)  # a few resamples at a time
+    # a few resamples at a time
+    monkeypatch.setattr("herded.ner.entity_scoring.MAX_BOOTSTRAP_NUMBERS", 70)
     assert bootstrap(truth, guess, resamples=100, seed=1) == first
 
 

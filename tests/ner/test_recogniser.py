@@ -125,7 +125,7 @@ def test_documents_are_tagged_alike_in_any_company(texts, seed, most):
     alone = [next(iter(random_recogniser(seed).find([document]))) for document in documents]
     labels = [next(iter(recogniser.tag_documents([document]))) for document in documents]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(herded.ner.recogniser, "BATCH", most)
+        patch.setattr(herded.ner.recogniser, "WORDS_PER_BATCH", most)
         recogniser._vocabulary.limit = most  # forgets in between
         assert list(recogniser.find(documents)) == alone
         assert list(recogniser.tag_documents(documents)) == labels

@@ -85,7 +85,7 @@ def blocks(draw):
 
 
 def test_brackets():
-    assert joined(rendering.brackets([(TEXT, ENTITIES)])) == (
+    assert joined(rendering.bracket_entities([(TEXT, ENTITIES)])) == (
         "[PERSON Tim Roth] met [PERSON Amanda Plummer] in\n[LOCATION Amsterdam] & <Paris>.\n"
     )
 
@@ -107,12 +107,12 @@ def test_brackets():
     ],
 )
 def test_what_steers_a_terminal_is_escaped_and_nothing_else(text, shown):
-    assert joined(rendering.brackets([(text, [])])) == shown
+    assert joined(rendering.bracket_entities([(text, [])])) == shown
 
 
 @given(blocks())
 def test_brackets_lose_nothing(parts):
-    out = joined(rendering.brackets(parts))
+    out = joined(rendering.bracket_entities(parts))
     expected = joined(naive_marked(*part, "[{} ", "]") for part in parts)
     assert out == (expected if expected.endswith("\n") or not expected else expected + "\n")
     assert is_safe(out)
@@ -174,7 +174,7 @@ def test_colours_of_terminals(names, colours, terminal, monkeypatch):
 
 @pytest.mark.parametrize("colours", ["standard", "256", "truecolor"])
 def test_each_kind_has_a_colour_and_the_legend_counts(colours):
-    out = joined(rendering.coloured([(TEXT, ENTITIES)], KINDS, colours))
+    out = joined(rendering.colour_entities([(TEXT, ENTITIES)], KINDS, colours))
     body, legend = out[:-1].split("\n\n")
     assert COLOURS.sub("", body) == TEXT[:-1]
     assert COLOURS.sub("", legend) == "PERSON 2  LOCATION 1  ORGANIZATION 0  MISC 0"
@@ -187,7 +187,7 @@ def test_each_kind_has_a_colour_and_the_legend_counts(colours):
 def test_a_colour_does_not_run_on_past_its_line():
     text = "in New\nYork"
     marked = [entity(text, "New\nYork", "LOCATION")]
-    out = joined(rendering.coloured([(text, marked)], ["LOCATION"], "standard"))
+    out = joined(rendering.colour_entities([(text, marked)], ["LOCATION"], "standard"))
     for line in out.split("\n"):
         assert line.count("\x1b[30") == line.count("\x1b[0m")
     assert COLOURS.sub("", out) == "in New\nYork\n\nLOCATION 1\n"
@@ -195,7 +195,7 @@ def test_a_colour_does_not_run_on_past_its_line():
 
 @given(blocks())
 def test_colours_lose_nothing(parts):
-    out = joined(rendering.coloured(parts, KINDS, "256"))
+    out = joined(rendering.colour_entities(parts, KINDS, "256"))
     shown = COLOURS.sub("", out)
     text = joined(naive_marked(*part, "", "") for part in parts)
     assert is_safe(shown) and shown.startswith(text)
@@ -273,7 +273,7 @@ class Page(HTMLParser):
 
 
 def test_a_page():
-    out = joined(rendering.page([(TEXT, ENTITIES)], KINDS, "<film>"))
+    out = joined(rendering.html_page([(TEXT, ENTITIES)], KINDS, "<film>"))
     page = Page(out)
     assert page.open == [] and page.text == TEXT and page.title == "<film>"
     assert [kind for kind, _, _ in page.marks] == ["PERSON", "PERSON", "LOCATION"]
@@ -284,14 +284,14 @@ def test_a_page():
 
 
 def test_a_page_of_nothing():
-    assert Page(joined(rendering.page([], KINDS, ""))).text == ""
+    assert Page(joined(rendering.html_page([], KINDS, ""))).text == ""
 
 
 @given(blocks(), st.text())
 @example([("<script>alert(1)</script>", [])], "</title><script>")
 @example([("a\r\nb & c &amp; \"d\" 'e'", [])], "&lt;")
 def test_pages_lose_nothing(parts, title):
-    out = joined(rendering.page(parts, KINDS, title))
+    out = joined(rendering.html_page(parts, KINDS, title))
     page = Page(out)
     assert is_safe(out) and page.open == []
     assert page.title == naive_visible(title)
@@ -304,9 +304,9 @@ def test_more_kinds_than_colours():
     kinds = [f"KIND{i}" for i in range(20)]
     text = "a b"
     marked = [entity(text, "a", "KIND19"), entity(text, "b", "NEVER HEARD OF")]
-    page = Page(joined(rendering.page([(text, marked)], kinds, "many")))
+    page = Page(joined(rendering.html_page([(text, marked)], kinds, "many")))
     assert page.marks[0][2] in page.legend and page.marks[1][2] is None
-    out = joined(rendering.coloured([(text, marked)], kinds, "256"))
+    out = joined(rendering.colour_entities([(text, marked)], kinds, "256"))
     assert COLOURS.sub("", out).endswith("KIND19 1  NEVER HEARD OF 1\n")
 
 
@@ -320,7 +320,7 @@ def test_columns():
         entity(text, "Amsterdam", "LOCATION"),
         entity(text, "New York", "LOCATION"),
     ]
-    assert joined(rendering.columns([(text, marked)])) == (
+    assert joined(rendering.conll_columns([(text, marked)])) == (
         "Tim\tB-PERSON\nRoth\tI-PERSON\nran\tO\n.\tO\n\n"
         "Amsterdam\tB-LOCATION\nNew\tB-LOCATION\nYork\tI-LOCATION\n\n"
     )
@@ -329,7 +329,7 @@ def test_columns():
 def test_columns_are_read_again(tmp_path):
     path = tmp_path / "film.conll"
     path.write_text(
-        joined(rendering.columns([(TEXT, ENTITIES), ("Uma ran", [])])), encoding="utf-8"
+        joined(rendering.conll_columns([(TEXT, ENTITIES), ("Uma ran", [])])), encoding="utf-8"
     )
     (document,) = read_conll(path)
     assert document.sentences[0].words[:2] == ("Tim", "Roth")
@@ -340,7 +340,7 @@ def test_columns_are_read_again(tmp_path):
 @given(blocks())
 def test_columns_have_every_word(parts):
     parts = [(HALVES.sub("?", text), []) for text, _ in parts]
-    out = joined(rendering.columns(parts))
+    out = joined(rendering.conll_columns(parts))
     words = [
         text[start:end] for text, _ in parts for part in sentences(text) for start, end in part
     ]
@@ -350,7 +350,9 @@ def test_columns_have_every_word(parts):
 
 @given(blocks())
 def test_columns_have_every_entity(parts):
-    labels = [line.split("\t")[1] for line in joined(rendering.columns(parts)).split("\n") if line]
+    labels = [
+        line.split("\t")[1] for line in joined(rendering.conll_columns(parts)).split("\n") if line
+    ]
     expected = []
     for text, marked in parts:
         for start, _ in (span for part in sentences(text) for span in part):

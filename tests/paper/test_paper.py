@@ -23,20 +23,20 @@ def test_two_variables_the_model_is_table_one(eps):
     model = two_variables.two_variable_model(eps)
     joint = np.exp([[model.log_score([a, b]) for b in (0, 1)] for a in (0, 1)])
     assert np.allclose(joint, [[0.25 - eps, eps], [eps, 0.75 - eps]])
-    assert joint.sum(axis=1)[1] == pytest.approx(two_variables.TRUTH)
+    assert joint.sum(axis=1)[1] == pytest.approx(two_variables.TRUE_PROBABILITY)
 
 
 def test_the_envelope_never_rises_and_covers_the_error():
     curves = two_variables.run(0.1, 3000, 2)
     assert (np.diff(curves.herded_error) <= 0).all()
-    assert (curves.herded_error >= np.abs(curves.herded - two_variables.TRUTH)).all()
+    assert (curves.herded_error >= np.abs(curves.herded - two_variables.TRUE_PROBABILITY)).all()
 
 
 def test_two_variables_herds_have_as_many_updates():
     curves = two_variables.run(0.1, 3000, 3)
     for herd in curves.herds.values():
         assert herd.updates[-1] == curves.sweeps[-1] == curves.gibbs.updates[-1]
-        assert (herd.updates % two_variables.HERD == 0).all()
+        assert (herd.updates % two_variables.HERD_MEMBERS == 0).all()
         assert herd.estimates.shape == (3, len(herd.updates))
         steps = herd.estimates * herd.updates  # how often X_1 was 1 so far
         assert np.allclose(steps, steps.round(), rtol=0, atol=1e-8)
@@ -49,7 +49,7 @@ def test_two_variables_what_a_herd_owes_to_its_start():
     fast = two_variables.run(0.1, 10_000, 20)
     for herd in fast.herds.values():
         assert herd.second_half_error < fast.gibbs.second_half_error / 3
-    drawn, kept = (fast.herds[name] for name in two_variables.HERDS)
+    drawn, kept = (fast.herds[name] for name in two_variables.HERD_METHODS)
     assert kept.second_half_error == 0 < drawn.second_half_error
     text = two_variables._herd_verdict([slow])
     assert "eps = 0.001:" in text
@@ -57,12 +57,17 @@ def test_two_variables_what_a_herd_owes_to_its_start():
 
 def test_the_second_half_is_the_mean_of_its_samples():
     model, start = two_variables.two_variable_model(0.1), np.zeros(2, int)
-    found = two_variables._many(
-        model, two_variables.HERDS["Gibbs"], two_variables.HERD, np.array([7, 500, 550]), 2, start
+    found = two_variables._run_seeds(
+        model,
+        two_variables.HERD_METHODS["Gibbs"],
+        two_variables.HERD_MEMBERS,
+        np.array([7, 500, 550]),
+        2,
+        start,
     )
     assert found.updates.tolist() == [500, 550]
     for seed, late in enumerate(found.second_half):
-        method = hd.Gibbs(seed=seed, herd=two_variables.HERD)
+        method = hd.Gibbs(seed=seed, herd=two_variables.HERD_MEMBERS)
         drawn = hd.infer(model, method, sweeps=11, start=start, keep=[hd.Samples()]).samples
         assert late == pytest.approx(drawn[:, 5:, 0].mean())
         assert found.estimates[seed] == pytest.approx([drawn[:, :t, 0].mean() for t in (10, 11)])
@@ -126,7 +131,7 @@ def test_denoising_a_herd_is_averaged_over_its_members():
         start=(noisy > 0).astype(int),
         keep=[hd.Samples()],
     ).samples
-    assert drawn.shape == (denoising.HERD, 2, clean.size)
+    assert drawn.shape == (denoising.HERD_MEMBERS, 2, clean.size)
     assert np.allclose(estimate.reshape(-1), drawn.mean(axis=(0, 1)))
 
 
@@ -150,13 +155,13 @@ def test_theorem_two_holds_on_twenty_graphs():
 
 def test_verdicts_can_be_unfavourable():
     """A page that always agrees with the paper would show nothing."""
-    flat = np.ones((len(denoising.SIGMAS), 2, denoising.SWEEPS))
+    flat = np.ones((len(denoising.SIGMAS), 2, denoising.DENOISING_SWEEPS))
     picture = denoising.drawn_picture(8)
-    same = denoising.Errors("x", dict.fromkeys(denoising.METHODS, flat), (picture,) * 3)
+    same = denoising.DenoisingErrors("x", dict.fromkeys(denoising.METHODS, flat), (picture,) * 3)
     verdict = denoising._verdict(same)
     assert "unlike the paper" in verdict.text and verdict.holds is False
     sweeps = np.arange(1, 2001)
-    runs = two_variables.Runs(sweeps, np.ones((2, 2000)), np.ones(2))
+    runs = two_variables.RepeatedRuns(sweeps, np.ones((2, 2000)), np.ones(2))
     slow = two_variables.Curves(0.1, sweeps, 0.75 + 0 * sweeps, sweeps**-0.5, runs, {})
     verdict = two_variables._verdict([slow])
     assert verdict.text.startswith("Unlike the paper") and verdict.holds is False
@@ -165,7 +170,7 @@ def test_verdicts_can_be_unfavourable():
 def test_the_page_escapes_and_keeps_its_old_self_when_a_write_fails(tmp_path, monkeypatch):
     table = report.Table("t", "a < b & c", ["<x>", "y"], [["1,5", '"q"'], ["<b>", 2]])
     section = report.Section("T & <u>", "text <i>", [report.Verdict("<script>v</script>")], [table])
-    page = report.write([section], tmp_path / "new" / "folder", "herded paper '<x>'")
+    page = report.write_report([section], tmp_path / "new" / "folder", "herded paper '<x>'")
     text = page.read_text(encoding="utf-8")
     for raw in ("<x>", "<b>", "<u>", "<i>", "<script>"):
         assert raw not in text
@@ -177,6 +182,6 @@ def test_the_page_escapes_and_keeps_its_old_self_when_a_write_fails(tmp_path, mo
 
     monkeypatch.setattr("pathlib.Path.replace", full_disk)
     with pytest.raises(report.FileError, match=r"^expected to write the page .* No space left"):
-        report.write([section], page.parent, "other")
+        report.write_report([section], page.parent, "other")
     assert page.read_text(encoding="utf-8") == text
     assert sorted(path.name for path in page.parent.iterdir()) == ["index.html", "t.csv"]

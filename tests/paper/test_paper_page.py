@@ -73,7 +73,7 @@ def test_the_weight_stays_in_its_interval(chance):
     assert (values > chance - 1 - 1e-9).all() and (values <= chance + 1e-9).all()
     assert (ones == (values > 0)).all()
     assert abs(np.cumsum(ones) - chance * np.arange(1, 501)).max() <= 1
-    assert dynamics.farthest(chance) <= 1
+    assert dynamics.max_stray_count(chance) <= 1
 
 
 def test_fair_coins_lock_and_a_herd_does_not():
@@ -89,7 +89,7 @@ def test_fair_coins_lock_and_a_herd_does_not():
 def test_a_text_is_marked_whole():
     from herded.ner.recogniser import load
 
-    passage, verdict = ner_example.annotated(load())
+    passage, verdict = ner_example.annotate_text(load())
     assert "".join(piece for piece, _ in passage.pieces) == ner_example.TEXT
     assert {kind for _, kind in passage.pieces} == {None, "PERSON", "LOCATION", "ORGANIZATION"}
     assert verdict.claim and verdict.holds

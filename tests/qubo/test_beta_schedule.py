@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from herded.methods.schedule import inverse_temperatures
-from herded.qubo.beta_schedule import COLD, HOT, LINEAR, BetaSchedule, fitting_range
+from herded.qubo.beta_schedule import (
+    COLD_BETA_FACTOR,
+    HOT_BETA_FACTOR,
+    LINEAR_TAIL_FACTOR,
+    BetaSchedule,
+    fitting_range,
+)
 from herded.qubo.spin_biases import read_biases
 
 dimod = pytest.importorskip("dimod", reason="quadratic models are dimod's")
@@ -32,18 +38,18 @@ def test_cooling(kind, total):
 def test_mixed_cooling_is_linear_then_geometric():
     """In temperature, without a break where one turns into the other."""
     temperatures = 1 / BetaSchedule(0.1, 10.0).betas(np.arange(2000), 2001)
-    early = temperatures > 10 / LINEAR
+    early = temperatures > 10 / LINEAR_TAIL_FACTOR
     steps, factors = np.diff(temperatures[early]), np.diff(np.log(temperatures[~early]))
     assert len(steps) > 500 and steps == pytest.approx(np.full(len(steps), steps[0]))
     assert len(factors) > 500 and factors == pytest.approx(np.full(len(factors), factors[0]))
-    assert steps[0] / (10 / LINEAR) == pytest.approx(factors[0], rel=0.01)
+    assert steps[0] / (10 / LINEAR_TAIL_FACTOR) == pytest.approx(factors[0], rel=0.01)
     narrow = 1 / BetaSchedule(0.5, 3.0).betas(np.arange(100), 101)
     assert np.diff(narrow) == pytest.approx(np.full(99, (1 / 3 - 2) / 99))
     assert BetaSchedule(2.0, 2.0).betas(np.arange(3), 4) == pytest.approx(np.full(3, 2.0))
     extreme = BetaSchedule(sys.float_info.min, sys.float_info.max).betas(np.arange(3), 4)
     assert np.isfinite(extreme).all() and (np.diff(extreme) > 0).all()
-    edge = BetaSchedule(1.0, LINEAR * (1 + 2**-52)).betas(np.arange(3), 4)
-    assert edge[[0, 2]] == pytest.approx([1.0, LINEAR])
+    edge = BetaSchedule(1.0, LINEAR_TAIL_FACTOR * (1 + 2**-52)).betas(np.arange(3), 4)
+    assert edge[[0, 2]] == pytest.approx([1.0, LINEAR_TAIL_FACTOR])
 
 
 def test_asking_once_is_asking_for_each_sweep():
@@ -74,11 +80,13 @@ def test_the_range_is_that_of_strengths():
     """A ring: every spin has two couplings. A hub is as hot as the spins around it."""
     ring = {(i, (i + 1) % 50): 3.0 * (-1) ** i for i in range(50)}
     bqm = dimod.BinaryQuadraticModel({}, ring, 0.0, "SPIN")
-    assert range_of(bqm) == pytest.approx((HOT / (3 * math.sqrt(2)), COLD / 3))
+    assert range_of(bqm) == pytest.approx(
+        (HOT_BETA_FACTOR / (3 * math.sqrt(2)), COLD_BETA_FACTOR / 3)
+    )
     star = dimod.BinaryQuadraticModel({}, {(0, i): 3.0 for i in range(1, 50)}, 0.0, "SPIN")
-    assert range_of(star) == pytest.approx((HOT / 3, COLD / 3))
+    assert range_of(star) == pytest.approx((HOT_BETA_FACTOR / 3, COLD_BETA_FACTOR / 3))
     field = dimod.BinaryQuadraticModel({0: 5.0, 1: 0.0}, {}, 0.0, "SPIN")
-    assert range_of(field) == pytest.approx((HOT / 5, COLD / 5))
+    assert range_of(field) == pytest.approx((HOT_BETA_FACTOR / 5, COLD_BETA_FACTOR / 5))
 
 
 def test_fields_that_decide_alone_make_nothing_hotter():
@@ -93,4 +101,4 @@ def test_fields_that_decide_alone_make_nothing_hotter():
 
 def test_what_rounding_leaves_does_not_set_the_range():
     bqm = dimod.BinaryQuadraticModel(dict.fromkeys(range(9), 1e-16), {(0, 1): 1.0}, 0.0, "SPIN")
-    assert range_of(bqm)[1] == pytest.approx(COLD)
+    assert range_of(bqm)[1] == pytest.approx(COLD_BETA_FACTOR)

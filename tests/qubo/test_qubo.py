@@ -193,7 +193,7 @@ def test_room_changes_no_bit(monkeypatch, options):
     start = np.ones((192, 9), np.int8)
     options = {"initial_states": start, "num_sweeps": 5, "seed": 0, **options}
     found = states(SAMPLER.sample(bqm, **options), bqm)
-    monkeypatch.setattr(module, "ROOM", 1)
+    monkeypatch.setattr(module, "MAX_PARALLEL_BYTES", 1)
     assert (states(SAMPLER.sample(bqm, **options), bqm) == found).all()
     herds = found.reshape(3, 64, 9)
     assert all((a != b).any() for a, b in itertools.combinations(herds, 2))
@@ -224,7 +224,7 @@ def laid_out(bqm, **options):
     method = hd.Gibbs(
         herd=4, schedule=make_beta_schedule(biases, options.get("beta_range"), "linear")
     )
-    return module._laid_out(bqm, biases, method, None)
+    return module._compile_layout(bqm, biases, method, None)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_a_thousand_variables(options):
 
 def test_ctrl_c_gives_the_reads_there_are(monkeypatch):
     """The signal comes in the third block of sweeps; herds that had not begun are left out."""
-    monkeypatch.setattr(module, "ROOM", 1)
+    monkeypatch.setattr(module, "MAX_PARALLEL_BYTES", 1)
     monkeypatch.setattr("herded.run.sampler_run.BLOCK_ENTRIES", 9 * 64 * 10)
     monkeypatch.setattr("herded.run.sampler_run.MAX_UNREAD_BLOCK_UPDATES", 9 * 64 * 10)
     advance, calls = hd.Gibbs.advance, []

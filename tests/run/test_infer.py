@@ -247,8 +247,8 @@ def test_bits_do_not_depend_on_blocks(method, rows, monkeypatch):
 @every_sampler
 @pytest.mark.parametrize("chains", [1, 3])
 def test_bits_do_not_depend_on_threads(method, chains, monkeypatch):
-    monkeypatch.setattr(herded.run.sampler_run, "WORTH_THREADS", 0)
-    monkeypatch.setattr("herded.system.threads.WORTH_A_THREAD", 1)
+    monkeypatch.setattr(herded.run.sampler_run, "MIN_UPDATES_FOR_THREADS", 0)
+    monkeypatch.setattr("herded.system.threads.MIN_UPDATES_PER_THREAD", 1)
     monkeypatch.setattr("herded.system.cpu_count.count_usable_cpus", lambda: 3)
     rng = np.random.default_rng(1)
     model = hd.chain_model(rng.normal(size=(60, 3)), rng.normal(size=(3, 3)), lengths=[4, 6] * 6)

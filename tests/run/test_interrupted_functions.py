@@ -186,7 +186,7 @@ LABELS = [["PERSON", "O", "PERSON"], ["PERSON", "O"], ["O", "O", "PERSON"]]
 
 @pytest.mark.parametrize("epochs", [0, 2])
 def test_training_gives_the_last_whole_epoch(epochs, monkeypatch):
-    epoch, done = herded.ner.crf.adagrad_training.Learner.epoch, []
+    epoch, done = herded.ner.crf.adagrad_training.CRFTrainer.epoch, []
 
     def pressed(self, watch):
         if len(done) == epochs:
@@ -198,7 +198,7 @@ def test_training_gives_the_last_whole_epoch(epochs, monkeypatch):
         return hd.ner.CRF(epochs=epochs, bits=10).fit(WORDS, LABELS)
 
     with monkeypatch.context() as patch:
-        patch.setattr(herded.ner.crf.adagrad_training.Learner, "epoch", pressed)
+        patch.setattr(herded.ner.crf.adagrad_training.CRFTrainer, "epoch", pressed)
         error = caught_from(trained, 20)
     if not epochs:
         assert error.result is None
@@ -213,7 +213,7 @@ def test_reads_before_their_first_sweep_are_none(monkeypatch):
     from herded.qubo import dimod_sampler
 
     bqm = dimod.BinaryQuadraticModel({"a": -1.0}, {("a", "b"): 1.0}, 0.0, "SPIN")
-    for name in ("_laid_out", "stop_event_on_interrupt"):
+    for name in ("_compile_layout", "stop_event_on_interrupt"):
         with monkeypatch.context() as patch:
             patch.setattr(dimod_sampler, name, pressing(getattr(dimod_sampler, name)))
             assert caught_from(hd.qubo.HerdedSampler().sample, bqm, num_reads=2).result is None

@@ -83,7 +83,8 @@ def test_no_numbers_within_an_elimination(method, on_interrupt, monkeypatch):
 def test_an_elimination_with_a_checkpoint(monkeypatch, tmp_path):
     advance, options = hd.Exact.advance, {"checkpoint": tmp_path / "run", "checkpoint_every": 0}
     grid = hd.ising_grid(np.zeros((5, 6)), 0.3)
-    monkeypatch.setattr("herded.methods.exact.solver.UNIT", 8)  # of work: there are many parts
+    # of work: there are many parts
+    monkeypatch.setattr("herded.methods.exact.solver.PROGRESS_UNIT_ENTRIES", 8)
     with monkeypatch.context() as patch:
         patch.setattr(hd.Exact, "advance", pressing(advance))
         assert caught_from(hd.infer, grid, hd.Exact(), **options).result is None

@@ -22,7 +22,7 @@ CELLS = {
 import os, signal, numpy as np, herded as hd
 from herded.run import progress
 progress.BAR_DELAY_SECONDS = 0.0  # a bar at once, however fast the machine is
-progress.PACE = 0.0
+progress.UPDATE_SECONDS = 0.0
 model = hd.ising_grid(np.zeros((8, 8)), 0.3)
 model
 """,

@@ -88,7 +88,7 @@ SHAPES = {"chains": (4, 200_000), "a herd": (512, 2000), "vectors": (4, 10_000, 
 def test_a_series_is_judged_without_a_copy_of_it(name):
     values = RNG.normal(size=SHAPES[name][1::-1] + SHAPES[name][2:]).swapaxes(0, 1)
     one = Observed("one", 1, values.mean(axis=1), 1, values=values)
-    peak, found = peak_of(lambda: list(run_length._observed({"one": one})))
+    peak, found = peak_of(lambda: list(run_length._observable_series({"one": one})))
     assert len(found) == 1 and found[0].noise is not None
     assert peak < values.nbytes / 5
     rows, draws = values.shape[:2]

@@ -188,7 +188,7 @@ def test_samples_and_series_are_never_copied(monkeypatch):
         options = {"sweeps": 40, "chains": 3, "keep": keep}
         reserved = hd.infer(GRID, method, **options)
         with monkeypatch.context() as patch:
-            patch.setattr("herded.run.memory.sampler_run_estimate.reserve", lambda run: None)
+            patch.setattr("herded.run.memory.sampler_run_estimate.reserve_room", lambda run: None)
             piled = hd.infer(GRID, method, **options)
         pairs = [(reserved.samples, piled.samples)]
         for name in ("energy", "row"):

@@ -11,7 +11,7 @@ from herded.system import atomic_files
 
 
 def write(path, data=b"new"):
-    with atomic_files.replacing(path, FileError, "the path") as file:
+    with atomic_files.atomic_replacement(path, FileError, "the path") as file:
         file.write(data)
 
 
@@ -22,7 +22,7 @@ def check(path):
 def test_the_old_file_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with atomic_files.replacing(path, FileError, "the path") as file:
+    with atomic_files.atomic_replacement(path, FileError, "the path") as file:
         file.write(b"new")
         file.flush()
         assert path.read_bytes() == b"old"
@@ -34,7 +34,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     path.write_bytes(b"old")
 
     def failing():
-        with atomic_files.replacing(path, FileError, "the path") as file:
+        with atomic_files.atomic_replacement(path, FileError, "the path") as file:
             file.write(b"new")
             raise KeyboardInterrupt
 

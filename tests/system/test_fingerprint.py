@@ -11,7 +11,12 @@ import pytest
 
 from herded.models.callbacks import function_calls
 from herded.system.compilation.fingerprint import Fingerprint
-from herded.system.compilation.kernel_cache import HOME, PACKAGE, Sources, cache_folder
+from herded.system.compilation.kernel_cache import (
+    CACHE_FOLDER,
+    PACKAGE,
+    PackageSources,
+    cache_folder,
+)
 from tests.support.warm_processes import Nursery
 
 SOURCE = """
@@ -144,10 +149,10 @@ def only_functions_are_new(folder):
     """Let `folder` have the kernels of this session, but no function of a user's own."""
     if not hasattr(os, "fork"):  # no Unix: links are not for everyone, and so all are compiled
         return
-    sources = Sources(PACKAGE)
+    sources = PackageSources(PACKAGE)
     for module in sources.paths:
         kept = cache_folder(sources, module, os.environ["NUMBA_CACHE_DIR"])
         if module != function_calls.__name__:
             kept.mkdir(parents=True, exist_ok=True)
-            (folder / HOME).mkdir(exist_ok=True)
-            (folder / HOME / kept.name).symlink_to(kept.resolve())
+            (folder / CACHE_FOLDER).mkdir(exist_ok=True)
+            (folder / CACHE_FOLDER / kept.name).symlink_to(kept.resolve())

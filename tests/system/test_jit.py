@@ -18,7 +18,13 @@ import pytest
 
 import herded
 import herded.system.compilation.jit as JIT  # noqa: N812
-from herded.system.compilation.kernel_cache import HOME, LATE, PACKAGE, Sources, cache_folder
+from herded.system.compilation.kernel_cache import (
+    CACHE_FOLDER,
+    LATE_IMPORT_WORDS,
+    PACKAGE,
+    PackageSources,
+    cache_folder,
+)
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 from tests.support.ast_utils import statements
@@ -89,13 +95,13 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 0]
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 1]
     module = edit(package, "class ErrorCurve", "class ", "class  ")
-    assert module not in Sources(package).reached("herded.draws.herded_weights")
+    assert module not in PackageSources(package).reached("herded.draws.herded_weights")
     assert run(nursery, package) == [first, 1]
     edit(package, "def draw(key", "mix(key + ", "mix(key + np.uint64(1) + ")
     second, hits = run(nursery, package)
     assert second != first and hits == 0
-    sources = Sources(package)
-    folders = {path.name for path in (package / "__pycache__" / HOME).iterdir()}
+    sources = PackageSources(package)
+    folders = {path.name for path in (package / "__pycache__" / CACHE_FOLDER).iterdir()}
     modules = {
         name.partition("-")[0] for name in folders
     }  # of those that are no more, none is left
@@ -103,10 +109,10 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
 
 
 def test_the_folder(package, tmp_path, monkeypatch):
-    sources, module = Sources(package), "herded.system.numerics.counter_rng"
+    sources, module = PackageSources(package), "herded.system.numerics.counter_rng"
     name = f"{module}-{sources.hash(module)}"
-    assert cache_folder(sources, module, "/chosen") == Path("/chosen") / HOME / name
-    beside = package / "__pycache__" / HOME
+    assert cache_folder(sources, module, "/chosen") == Path("/chosen") / CACHE_FOLDER / name
+    beside = package / "__pycache__" / CACHE_FOLDER
     (beside / f"{module}-old").mkdir(parents=True)
     (beside / "herded.other-old").mkdir()
     assert cache_folder(sources, module, "") == beside / name
@@ -114,7 +120,7 @@ def test_the_folder(package, tmp_path, monkeypatch):
     shutil.rmtree(package / "__pycache__")
     (package / "__pycache__").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert cache_folder(sources, module, "") == tmp_path / "caches" / HOME / name
+    assert cache_folder(sources, module, "") == tmp_path / "caches" / CACHE_FOLDER / name
 
 
 # -- what is hashed ----------------------------------------------------------------------------
@@ -137,7 +143,7 @@ def small(folder, **more):
         path = folder / "small" / (name.replace(".", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return Sources(folder / "small")
+    return PackageSources(folder / "small")
 
 
 def test_all_that_is_imported_is_reached(tmp_path):
@@ -190,7 +196,7 @@ def test_the_hash_sees_named_tuples_anywhere(tmp_path):
 
 def test_commands_are_not_hashed():
     """An edit of a command, a figure or a reader throws no kernel away."""
-    sources = Sources(PACKAGE)
+    sources = PackageSources(PACKAGE)
     kernels = [name for name in sources.paths if b"\n@jit\n" in sources.text(name)]
     assert len(kernels) > 20 and all(JIT.__name__ in sources.imports(name) for name in kernels)
     reached = set().union(*(sources.reached(module) for module in kernels))
@@ -200,12 +206,12 @@ def test_commands_are_not_hashed():
 
 
 def test_imports_and_named_tuples_are_found_as_python_finds_them():
-    """`Sources` only looks for words; here the package is parsed."""
-    sources = Sources(PACKAGE)
+    """`PackageSources` only looks for words; here the package is parsed."""
+    sources = PackageSources(PACKAGE)
     for module in sources.paths:
         nodes = statements(ast.parse(sources.text(module)))
         assert b"namedtuple(" not in sources.text(module)
-        if not any(name + b"(" in sources.text(module) for name in LATE):
+        if not any(name + b"(" in sources.text(module) for name in LATE_IMPORT_WORDS):
             assert sources.imports(module) == parsed_imports(nodes) & sources.paths.keys(), module
         tuples = [node for node in nodes if is_named_tuple(node)]
         lines = sources.text(module).splitlines()
@@ -239,10 +245,10 @@ def is_named_tuple(node):
 # -- compilers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(JIT.DISABLED, reason="nothing is compiled")
+@pytest.mark.skipif(JIT.IS_JIT_DISABLED, reason="nothing is compiled")
 def test_compilers_are_seen_at_work(monkeypatch):
     """No garbage is looked for meanwhile."""
-    monkeypatch.setattr(JIT, "CACHE", False)  # it is compiled for the first time
+    monkeypatch.setattr(JIT, "IS_CACHE_ENABLED", False)  # it is compiled for the first time
 
     @JIT.jit
     def kernel(n):
@@ -331,7 +337,7 @@ print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
     assert nursery.run(program) == "5.0\n"
 
 
-@pytest.mark.skipif(JIT.DISABLED, reason="kernels are plain functions")
+@pytest.mark.skipif(JIT.IS_JIT_DISABLED, reason="kernels are plain functions")
 def test_a_kernel_is_a_function_with_a_name():
     assert (
         JIT.Kernel is type(random_bits)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.cli.commands.infer_arguments import size
+from herded.cli.commands.infer_arguments import parse_size
 from herded.methods.default_weights import default_weights
 from herded.system.memory_limits import bytes_of, memory_limit
 
@@ -54,7 +54,7 @@ GRID = hd.ising_grid(np.zeros((4, 4)), 0.5)
 
 @pytest.mark.parametrize(("text", "expected"), SIZES.items())
 def test_sizes(text, expected):
-    assert bytes_of(text) == memory_limit(text) == size(text) == expected
+    assert bytes_of(text) == memory_limit(text) == parse_size(text) == expected
 
 
 @pytest.mark.parametrize("text", NO_SIZES)
@@ -63,7 +63,7 @@ def test_what_is_no_size(text):
     with pytest.raises(hd.MethodError, match=r'expected max_memory= .*"500M" or "2G", got '):
         memory_limit(text)
     with pytest.raises(argparse.ArgumentTypeError, match="expected a number of bytes"):
-        size(text)
+        parse_size(text)
 
 
 @pytest.mark.parametrize(

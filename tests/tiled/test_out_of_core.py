@@ -166,12 +166,12 @@ def test_a_wave_holds_no_more_bands_than_were_counted(periodic, depth):
     tiling = Tiling(stored.shape, (2, 4), periodic)
     wave = out_of_core._Wave(TileJob(stored, SHARED, 0, False), tiling, 0, 2 * depth, None)
     held, ended = [], 0
-    for step in range(-out_of_core.AHEAD, wave.last + 2):
+    for step in range(-out_of_core.RANKS_READ_AHEAD, wave.last + 2):
         for function, *arguments in wave.jobs(step):
             function(*arguments)
         held.append(len(wave.bands))
         ended += len(wave.take_ended(step))
-    ranks = out_of_core.UNSAVED * (2 if periodic else 1)
+    ranks = out_of_core.MAX_UNSAVED_RANKS * (2 if periodic else 1)
     assert max(held) + ranks <= out_of_core.bands_in_memory(depth, 1000, periodic)
     assert ended == bands and not wave.bands
 

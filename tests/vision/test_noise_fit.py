@@ -16,8 +16,8 @@ from herded.vision.level_sets import (
 )
 from herded.vision.noise import two_level_fit
 from herded.vision.noise.initial_guesses import flip_rate, local_mean, local_median, local_sigma
-from herded.vision.noise.leave_one_out import neighbour_shares, predictions
-from herded.vision.noise.models import FlipNoise, GaussianNoise, ends
+from herded.vision.noise.leave_one_out import leave_one_out_predictions, neighbour_shares
+from herded.vision.noise.models import FlipNoise, GaussianNoise, range_ends
 from herded.vision.noise.normal_distribution import hazard, log_below, log_odds_above
 
 RNG = np.random.default_rng
@@ -53,20 +53,20 @@ def test_a_fit_with_the_truth_in_hand_finds_the_noise(cut):
     bright = RNG(0).random((200, 200)) < 0.2
     noisy = np.where(bright, 1.1, 0.1) + 0.4 * RNG(1).normal(size=bright.shape)
     noisy = np.clip(noisy, 0, 1) if cut else noisy
-    noise = GaussianNoise((0.0, 0.5), 0.2, *ends(noisy))
+    noise = GaussianNoise((0.0, 0.5), 0.2, *range_ends(noisy))
     for _ in range(5):
         noise = noise.fitted(noisy, bright.astype(float))
     assert noise.parameters == pytest.approx((0.1, 1.1, 0.4), abs=0.02)
-    known = GaussianNoise((0.1, 1.1), 0.4, *ends(noisy), levels_known=True)
+    known = GaussianNoise((0.1, 1.1), 0.4, *range_ends(noisy), levels_known=True)
     assert known.fitted(noisy, bright.astype(float)).levels == (0.1, 1.1)
 
 
 def test_ends_are_told_from_tails():
     noisy = 0.5 + 0.2 * RNG(0).normal(size=(100, 100))
-    assert ends(noisy) == ends(np.round(255 * noisy)) == (-np.inf, np.inf)
-    assert ends(np.clip(noisy, 0.3, 2)) == (0.3, np.inf)
-    assert ends(np.round(255 * np.clip(noisy, -1, 0.8))) == (-np.inf, 204.0)
-    assert ends(np.eye(4)) == (-np.inf, np.inf)
+    assert range_ends(noisy) == range_ends(np.round(255 * noisy)) == (-np.inf, np.inf)
+    assert range_ends(np.clip(noisy, 0.3, 2)) == (0.3, np.inf)
+    assert range_ends(np.round(255 * np.clip(noisy, -1, 0.8))) == (-np.inf, 204.0)
+    assert range_ends(np.eye(4)) == (-np.inf, np.inf)
 
 
 @pytest.mark.parametrize("coupling", [0.0, 0.4, 1.2])
@@ -80,7 +80,7 @@ def test_predictions_are_those_of_enumeration(coupling):
     posterior = joint / joint.sum()
     each = np.stack([neighbour_shares(state[None]) for state in states])
     shares = np.tensordot(posterior, each, axes=1)
-    logs, without, within = predictions(shares, likelihoods, coupling)
+    logs, without, within = leave_one_out_predictions(shares, likelihoods, coupling)
     for at in np.ndindex(shape):
         others = joint / pixels[:, *at]
         bright = states[:, *at] == 1

@@ -11,8 +11,8 @@ from herded.errors import MethodError, WorkerError, missing_extra_error
 from herded.system.argument_checks import is_whole_number
 from herded.version import __version__
 
-ANSWER = 10.0  # seconds that a scheduler has to answer
-ARRIVAL = 60.0  # seconds that workers have to arrive
+SCHEDULER_TIMEOUT_SECONDS = 10.0  # seconds that a scheduler has to answer
+WORKER_ARRIVAL_SECONDS = 60.0  # seconds that workers have to arrive
 
 
 def describe_executor(engine: str | None, workers: int | None) -> str:
@@ -78,20 +78,21 @@ def _connect(engine: str, workers: int) -> Any:
     except ImportError as error:
         raise missing_extra_error("Dask", f"--engine {engine}", "scale") from error
     try:
-        client = Client(engine.replace("dask://", "tcp://"), timeout=ANSWER)
+        client = Client(engine.replace("dask://", "tcp://"), timeout=SCHEDULER_TIMEOUT_SECONDS)
     except (OSError, TimeoutError) as error:
         raise WorkerError(
-            f"expected a Dask scheduler at {engine}, got no answer within {ANSWER:g} seconds: "
+            f"expected a Dask scheduler at {engine}, got no answer within "
+            f"{SCHEDULER_TIMEOUT_SECONDS:g} seconds: "
             "start one with `dask scheduler`"
         ) from error
     try:
-        client.wait_for_workers(workers, timeout=ARRIVAL)
+        client.wait_for_workers(workers, timeout=WORKER_ARRIVAL_SECONDS)
         _check_versions(client)
     except TimeoutError as error:
         client.close()
         raise WorkerError(
-            f"expected {workers} workers at {engine} within {ARRIVAL:g} seconds, got "
-            f"{len(client.nthreads())}: start them with `dask worker`"
+            f"expected {workers} workers at {engine} within {WORKER_ARRIVAL_SECONDS:g} seconds, "
+            f"got {len(client.nthreads())}: start them with `dask worker`"
         ) from error
     except BaseException:
         client.close()

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from herded.cli.commands.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.commands.live_arguments import add_live
 from herded.cli.commands.ner_arguments import add_ner
-from herded.cli.remedies import in_options
+from herded.cli.remedies import rewrite_as_command
 from herded.errors import (
     CheckpointError,
     CorpusError,
@@ -34,8 +34,11 @@ from herded.run.interrupts import defer_interrupt
 from herded.system.suggestions import did_you_mean
 from herded.version import __version__
 
-COLLECT = 50_000  # new objects: imports drop few, and a tenth of a short command went to looking
-CHOICE = re.compile(r"invalid choice: '?(?P<word>[^']*)'? \(choose from (?P<known>.*)\)")
+# new objects: imports drop few, and a tenth of a short command went to looking
+COLLECTION_THRESHOLD = 50_000
+INVALID_CHOICE_PATTERN = re.compile(
+    r"invalid choice: '?(?P<word>[^']*)'? \(choose from (?P<known>.*)\)"
+)
 EXIT_CODES = """exit codes:
   0    done
   1    the input or an option makes no sense; the message says what to do
@@ -47,7 +50,7 @@ EXIT_CODES = """exit codes:
   143  terminated (SIGTERM), otherwise as 130
 """
 
-UNFINISHED = " before the end: no file was left half-written; run the same command again"
+UNFINISHED_TEXT = " before the end: no file was left half-written; run the same command again"
 
 
 class Parser(argparse.ArgumentParser):
@@ -72,7 +75,7 @@ class Parser(argparse.ArgumentParser):
                     yield from chosen._commands(options)
 
     def error(self, message: str) -> NoReturn:
-        found = CHOICE.search(message)
+        found = INVALID_CHOICE_PATTERN.search(message)
         if found:
             known = [word.strip().strip("'") for word in found["known"].split(",")]
             message += did_you_mean(found["word"], known)
@@ -172,7 +175,7 @@ def _levels(text: str) -> int | str | list[float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; give its exit code."""
-    gc.set_threshold(COLLECT)
+    gc.set_threshold(COLLECTION_THRESHOLD)
     words = sys.argv[1:] if arguments is None else list(arguments)
     top = parser(words[0] if words else None)
     options = top.parse(words)
@@ -180,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         top.print_help()
         return 0
-    with Signals() as signals:
+    with InterruptOnSignals() as signals:
         try:
             with defer_interrupt():
                 module = importlib.import_module(f"herded.cli.commands.{options.command}")
@@ -190,10 +193,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt as why:
             signals.ignore()
             said = "" if isinstance(why, Interrupted) else str(why)  # only what a command says
-            print(f"herded: {signals.word}{said or UNFINISHED}", file=sys.stderr)
+            print(f"herded: {signals.word}{said or UNFINISHED_TEXT}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
-            print(f"herded: {in_options(error, options)}", file=sys.stderr)
+            print(f"herded: {rewrite_as_command(error, options)}", file=sys.stderr)
             return _code(error)
         except OSError as error:
             _drop_output()
@@ -215,10 +218,10 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-ENDINGS = (signal.SIGINT, signal.SIGTERM)
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Signals:
+class InterruptOnSignals:
     """Within it either signal raises KeyboardInterrupt.
 
     `herded.run.interrupts` takes over where that would do harm, and while samples are drawn. One
@@ -238,9 +241,9 @@ class Signals:
     def word(self) -> str:
         return "terminated" if self.seen == signal.SIGTERM else "interrupted"
 
-    def __enter__(self) -> "Signals":
+    def __enter__(self) -> "InterruptOnSignals":
         if threading.current_thread() is threading.main_thread():
-            before = {number: signal.getsignal(number) for number in ENDINGS}
+            before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
             self._before = {n: old for n, old in before.items() if old is not signal.SIG_IGN}
             for number in self._before:
                 signal.signal(number, self._handle)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.cli.terminal_output import STANDARD, printable
+from herded.cli.terminal_output import STANDARD_INPUT_NAME, printable
 from herded.errors import FileError, ModelError
 from herded.io.model_files import read_model
 from herded.io.uai_evidence import read_evidences
@@ -19,7 +19,7 @@ STANDARD_INPUT = "/dev/stdin"
 
 def read_model_and_evidence(options: argparse.Namespace) -> Model:
     """MODEL with --evidence and --given."""
-    path = STANDARD_INPUT if options.model == STANDARD else options.model
+    path = STANDARD_INPUT if options.model == STANDARD_INPUT_NAME else options.model
     model = read_model(path, max_memory=options.max_memory)
     if options.sample is not None and options.evidence is None:
         raise ModelError("expected --evidence with --sample, got none: name the evidence file")

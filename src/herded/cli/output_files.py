@@ -18,18 +18,18 @@ from herded.system.suggestions import did_you_mean
 if TYPE_CHECKING:
     from herded.cli.report import InferReport
 
-UAI = {"mar": ".MAR", "map": ".MPE", "pr": ".PR"}
+UAI_SUFFIXES = {"mar": ".MAR", "map": ".MPE", "pr": ".PR"}
 
 
 def check_ending(path: str, task: str) -> None:
     """Raise unless the ending of `path` is one of the answer's kinds; none at all means UAI."""
     ending = os.path.splitext(path)[1]
-    known = UAI[task], ".csv"
+    known = UAI_SUFFIXES[task], ".csv"
     if ending and ending.lower() not in (kind.lower() for kind in known):
         hint = did_you_mean(ending, known)
         raise FileError(
-            f"expected --out with the ending {UAI[task]} (the UAI format) or .csv for --task "
-            f"{task}, got {os.path.basename(path)!r}{hint}"
+            f"expected --out with the ending {UAI_SUFFIXES[task]} (the UAI format) or .csv for "
+            f"--task {task}, got {os.path.basename(path)!r}{hint}"
         )
 
 
@@ -71,16 +71,16 @@ def marginal_rows(
     )
     for i, k in np.argwhere(np.arange(marginals.shape[1]) < model.cardinalities[:, None]).tolist():
         error = () if standard_error is None else (float(standard_error[i, k]),)
-        yield _called(model, i), state_label(model, i, k), float(marginals[i, k]), *error
+        yield _file_name(model, i), state_label(model, i, k), float(marginals[i, k]), *error
 
 
 def state_rows(model: Model, state: np.ndarray) -> Iterator[tuple[Any, ...]]:
     """A heading, and a row for each variable."""
     yield "variable", "state"
     for i, k in enumerate(state.tolist()):
-        yield _called(model, i), state_label(model, i, k)
+        yield _file_name(model, i), state_label(model, i, k)
 
 
-def _called(model: Model, i: int) -> Any:
+def _file_name(model: Model, i: int) -> Any:
     label = variable_label(model, i)
     return ",".join(map(str, label)) if isinstance(label, tuple) else label

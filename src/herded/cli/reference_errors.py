@@ -13,12 +13,12 @@ from herded.models.protocol import Model
 from herded.run.recording.recorders import ErrorCurve
 
 ROUNDING_OF_SUMS = 0.01  # few digits are written
-SURE = 0.99  # a probability that few digits may show as 1
-NAMED = 3  # variables in a sentence
+MAX_CERTAIN_PROBABILITY = 0.99  # a probability that few digits may show as 1
+MAX_NAMED_VARIABLES = 3  # variables in a sentence
 
 
 @dataclass(frozen=True)
-class Errors:
+class ReferenceErrors:
     """How far marginals are from known ones, over the free variables."""
 
     mean_absolute: float  # over all entries
@@ -67,36 +67,38 @@ class Reference:
         sentences = []
         if not certain.all():
             sentences.append(
-                f"the reference has other evidence: {_named(model, observed[~certain])} observed "
-                "here, and not certain there; its errors mean little"
+                f"the reference has other evidence: {_listed_names(model, observed[~certain])} "
+                "observed here, and not certain there; its errors mean little"
             )
-        fixed = (known < 0) & ((self.marginals == 1) & (found < SURE)).any(axis=1)
+        fixed = (known < 0) & ((self.marginals == 1) & (found < MAX_CERTAIN_PROBABILITY)).any(
+            axis=1
+        )
         if fixed.any():
-            names = _named(model, np.flatnonzero(fixed))
+            names = _listed_names(model, np.flatnonzero(fixed))
             sentences.append(
                 f"the reference fixes what nobody has observed: {names} certain there, and not "
                 "here; was it made with more evidence?"
             )
         return sentences
 
-    def errors(self, marginals: np.ndarray) -> Errors:
+    def errors(self, marginals: np.ndarray) -> ReferenceErrors:
         """Of marginals as `Result.marginals` gives them."""
         free = self.model.evidence.reshape(-1) < 0
         found = marginals.reshape(self.marginals.shape)
         mean = ErrorCurve(self.marginals).error(self.model, found)
         gap = np.sqrt(found[free]) - np.sqrt(self.marginals[free])
         hellinger = np.sqrt((gap**2).sum(axis=1) / 2)
-        return Errors(
+        return ReferenceErrors(
             mean,
             float(np.abs(found - self.marginals)[free].max(initial=0.0)),
             float(hellinger.mean()) if free.any() else 0.0,
         )
 
 
-def _named(model: Model, variables: np.ndarray) -> str:
+def _listed_names(model: Model, variables: np.ndarray) -> str:
     """Some of the variables, and how many more there are, with their verb."""
-    names = ", ".join(variable_text(model, int(i)) for i in variables[:NAMED])
-    more = len(variables) - NAMED
+    names = ", ".join(variable_text(model, int(i)) for i in variables[:MAX_NAMED_VARIABLES])
+    more = len(variables) - MAX_NAMED_VARIABLES
     rest = f" and {more} {'other' if more == 1 else 'others'}" if more > 0 else ""
     one = len(variables) == 1
     return f"{'variable' if one else 'variables'} {names}{rest} {'is' if one else 'are'}"

@@ -4,7 +4,7 @@ import argparse
 import re
 
 # The option that a command must have, what the library says, and what the command line does.
-WORDS = (
+REWRITTEN_WORDS = (
     ("max_memory", r"\bmax_memory=(?![^\s,.:;)])", "--max-memory"),
     ("checkpoint", r"\bcheckpoint=(?![^\s,.:;)])", "--checkpoint"),
     ("burn_in", r"\bburn_in\b", "--burn-in"),
@@ -18,12 +18,12 @@ WORDS = (
 NO_LIMIT = ", or raise max_memory="
 
 
-def in_options(sentence: object, options: argparse.Namespace) -> str:
+def rewrite_as_command(sentence: object, options: argparse.Namespace) -> str:
     """An error or a warning of the library as a command with these options would say it."""
     text = str(sentence)
     if not hasattr(options, "max_memory"):
         text = text.removesuffix(NO_LIMIT)
-    for name, pattern, words in WORDS:
+    for name, pattern, words in REWRITTEN_WORDS:
         if hasattr(options, name):
             text = re.sub(pattern, words, text)
     return text

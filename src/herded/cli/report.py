@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from herded.cli import model_input
-from herded.cli.reference_errors import Errors, Reference
+from herded.cli.reference_errors import Reference, ReferenceErrors
 from herded.cli.run_setup import RunSetup
 from herded.cli.terminal_output import (
     after_infer,
-    columns,
+    align_columns,
     count_text,
     finite_or_none,
     format_facts,
@@ -28,14 +28,14 @@ from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.result import Result
 from herded.run.selection.escalation import AttemptReport
 
-MOST_ROWS = 20
-MOST_LISTED = 4  # of a variable with more, the most probable
-MOST_COLUMNS = 6  # states that are shown side by side
+MAX_REPORT_ROWS = 20
+MAX_LISTED_STATES = 4  # of a variable with more, the most probable
+MAX_REPORT_COLUMNS = 6  # states that are shown side by side
 NO_INTERVAL_REASONS = (
     "unknown from one chain, which cannot disagree: use --chains 4",
     "unknown: all chains came out identical, so that their spread says nothing",
 )
-KINDS = {
+DIAGNOSTIC_TITLES = {
     "exact": "exact",
     "bp": "Bethe's estimate, not a bound",
     "mean-field": "a lower bound",
@@ -58,7 +58,7 @@ class InferReport:
     standard_error: np.ndarray | None = None  # (N, K)
     margin: np.ndarray | None = None  # (N, K): how far 95 % intervals reach to each side
     is_controlled: bool = False  # whether the bias of herding was looked for
-    errors: Errors | None = None
+    errors: ReferenceErrors | None = None
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
@@ -68,7 +68,7 @@ class InferReport:
     def as_text(self) -> str:
         """The answer, then what to think of it."""
         if self.marginals is not None:
-            lines = marginal_table(self.model, self.marginals, self.margin, MOST_ROWS)
+            lines = marginal_table(self.model, self.marginals, self.margin, MAX_REPORT_ROWS)
         elif self.state is not None:
             lines = _state_lines(self.model, self.state)
         else:
@@ -90,7 +90,7 @@ class InferReport:
             proved = "the best there is" if self.setup.choice.name == "exact" else "the best found"
             named.append(("log-score", f"{self.log_score:.10g}, {proved}"))
         if self.log_z is not None:
-            kind = KINDS[self.setup.choice.name]
+            kind = DIAGNOSTIC_TITLES[self.setup.choice.name]
             named.append(("log10 Z", f"{self.log_z / math.log(10):.10g}, {kind}"))
             named.append(("log Z", f"{self.log_z:.10g}{self._log_z_margin()}"))
         if self.margin is not None:
@@ -162,7 +162,7 @@ class InferReport:
         if self.log_z is not None:
             found["log_z"] = finite_or_none(self.log_z)
             found["log10_z"] = finite_or_none(self.log_z / math.log(10))
-            found["log_z_is"] = KINDS[self.setup.choice.name]
+            found["log_z_is"] = DIAGNOSTIC_TITLES[self.setup.choice.name]
             if self.log_z_interval is not None:
                 found["log_z_interval"] = [finite_or_none(end) for end in self.log_z_interval]
         if self.state is not None:
@@ -271,10 +271,10 @@ def _state_lines(model: Model, state: np.ndarray) -> list[str]:
     """A variable and its state per line."""
     rows = [
         (model_input.variable_name(model, i), model_input.state_name(model, i, int(state[i])))
-        for i in range(min(len(state), MOST_ROWS))
+        for i in range(min(len(state), MAX_REPORT_ROWS))
     ]
     more = len(state) - len(rows)
-    lines = columns([("variable", "state"), *rows], left=2)
+    lines = align_columns([("variable", "state"), *rows], left=2)
     return ["", *lines, *more_rows_text(more), ""]
 
 
@@ -299,13 +299,13 @@ def marginal_table(
         rows[0].append("+-")
         for row, error in zip(rows[1:], largest, strict=False):
             row.append(f"{error:.5f}")
-    lines = columns(rows, left=1 if names is not None else 2)
+    lines = align_columns(rows, left=1 if names is not None else 2)
     return ["", *lines, *more_rows_text(model.n_variables - shown), ""]
 
 
 def _common_states(model: Model, width: int) -> list[str] | None:
     """Headings for states, where all variables have the same and few."""
-    if width > MOST_COLUMNS:
+    if width > MAX_REPORT_COLUMNS:
         return None
     if model.state_names is None:
         return [str(k) for k in range(width)]
@@ -327,8 +327,8 @@ def _list(model: Model, i: int, marginals: np.ndarray) -> list[str]:
     """A variable and its states, the most probable ones where they are many."""
     known = int(model.cardinalities[i])
     order = np.arange(known)
-    if known > MOST_COLUMNS:
-        order = np.argsort(-marginals[i, :known], kind="stable")[:MOST_LISTED]
+    if known > MAX_REPORT_COLUMNS:
+        order = np.argsort(-marginals[i, :known], kind="stable")[:MAX_LISTED_STATES]
     cells = [f"{model_input.state_name(model, i, int(k))}: {marginals[i, k]:.5f}" for k in order]
     if known > len(order):
         cells.append("...")

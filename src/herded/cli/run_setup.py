@@ -30,8 +30,8 @@ SAMPLERS_ONLY = (
     "engine",
     "workers",
 )
-SHOWN = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
-REFUSED = {
+SHOWN_OPTIONS = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
+REFUSED_OPTIONS = {
     "map": "expected --method exact, herded, gibbs, blocks, tempered or auto for --task map, got "
     "{!r}, which looks for no state: choose another",
     "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
@@ -89,7 +89,7 @@ class RunSetup:
 
     def described(self) -> str:
         """The method with its settings, and why."""
-        shown = {name: value for name, value in self.settings().items() if name in SHOWN}
+        shown = {name: value for name, value in self.settings().items() if name in SHOWN_OPTIONS}
         if self.herd > 1:
             shown.pop("weights", None)  # a herd has none
         parts = [f"{name} {value}" for name, value in shown.items() if name == "seed" or value]
@@ -181,7 +181,7 @@ def _name(options: argparse.Namespace) -> str:
         raise MethodError("expected no --slack with --task map, which anneals: drop it")
     no_log_z = ("herded", "gibbs", "herd", "blocks")
     if name in {"map": ("mean-field", "bp"), "pr": no_log_z}.get(options.task, ()):
-        raise MethodError(REFUSED[options.task].format(name))
+        raise MethodError(REFUSED_OPTIONS[options.task].format(name))
     return str(name)
 
 

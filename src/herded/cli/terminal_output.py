@@ -16,11 +16,12 @@ from herded.models.summary import count_text as count_text
 if TYPE_CHECKING:
     from herded.cli.report import InferReport
 
-LONGEST_NAME = 40
-STANDARD = "-"  # standard input as a model
-PASSED = "/dev/fd/"  # of a process substitution, which is gone by the time one reads of it
-MORE = 10  # times as many sweeps
-SWEEPS = 10_000  # where none are asked for
+MAX_PRINTED_NAME_CHARS = 40
+STANDARD_INPUT_NAME = "-"  # standard input as a model
+# of a process substitution, which is gone by the time one reads of it
+PROCESS_SUBSTITUTION_PREFIX = "/dev/fd/"
+MORE_SWEEPS_FACTOR = 10  # times as many sweeps
+DEFAULT_COMMAND_SWEEPS = 10_000  # where none are asked for
 
 
 def print_lines(*lines: str) -> None:
@@ -30,7 +31,7 @@ def print_lines(*lines: str) -> None:
     print("\n".join(lines), flush=True)
 
 
-def printable(name: str, longest: int = LONGEST_NAME) -> str:
+def printable(name: str, longest: int = MAX_PRINTED_NAME_CHARS) -> str:
     """A name as it may be shown: without control characters, and not too long."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."
@@ -41,9 +42,11 @@ def format_facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{name:10} {text}" for name, text in pairs]
 
 
-def columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows of cells as lines: the first `left` columns aligned left, the others right."""
-    widths = [max(cell_len(row[c]) for row in rows if c < len(row)) for c in range(_most(rows))]
+    widths = [
+        max(cell_len(row[c]) for row in rows if c < len(row)) for c in range(_max_columns(rows))
+    ]
     lines = []
     for row in rows:
         cells = [
@@ -66,7 +69,7 @@ def more_rows_text(n: int) -> list[str]:
     return [f"... and {n:,} more: use --out or --json"] if n else []
 
 
-def _most(rows: Sequence[Sequence[str]]) -> int:
+def _max_columns(rows: Sequence[Sequence[str]]) -> int:
     return max((len(row) for row in rows), default=0)
 
 
@@ -83,11 +86,11 @@ def infer_command(options: argparse.Namespace, *more: str) -> str:
     for given in options.given:
         words += ["--given", given]
     if options.max_memory is not None:
-        words += ["--max-memory", _in_units(options.max_memory)]
+        words += ["--max-memory", _size_in_units(options.max_memory)]
     return shlex.join([*words, *more])
 
 
-def _in_units(n_bytes: float) -> str:
+def _size_in_units(n_bytes: float) -> str:
     """A size as it may be written: 2G, 500M."""
     for unit, size in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
         if n_bytes % size == 0:
@@ -107,7 +110,7 @@ def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
     """
     if options.out is not None or options.task != "mar" or found.interrupted:
         return ""
-    if options.model.startswith(PASSED):
+    if options.model.startswith(PROCESS_SUBSTITUTION_PREFIX):
         return ""
     if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
         return infer_command(options)  # no number of sweeps helps
@@ -115,7 +118,7 @@ def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
         return _longer(options)
     if found.setup.choice.name != "exact":
         return infer_command(options)  # what these approximate
-    file = "model" if options.model == STANDARD else os.path.basename(options.model)
+    file = "model" if options.model == STANDARD_INPUT_NAME else os.path.basename(options.model)
     name = os.path.splitext(file.removesuffix(".gz"))[0]
     return infer_command(options, "--out", f"{name}.csv")
 
@@ -129,5 +132,7 @@ def _longer(options: argparse.Namespace) -> str:
         elif not word.startswith(("--sweeps=", "--seconds=")):
             kept.append(word)
     if options.seconds is not None:
-        return shlex.join([*kept, "--seconds", f"{MORE * options.seconds:g}"])
-    return shlex.join([*kept, "--sweeps", str(MORE * (options.sweeps or SWEEPS))])
+        return shlex.join([*kept, "--seconds", f"{MORE_SWEEPS_FACTOR * options.seconds:g}"])
+    return shlex.join(
+        [*kept, "--sweeps", str(MORE_SWEEPS_FACTOR * (options.sweeps or DEFAULT_COMMAND_SWEEPS))]
+    )

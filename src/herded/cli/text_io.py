@@ -15,7 +15,7 @@ from herded.ner.text.text_files import open_text, without_zeros
 from herded.ner.text.tokenizer import text_blocks
 from herded.system import atomic_files
 
-STANDARD = "-"  # standard input
+STANDARD_STREAM_NAME = "-"  # standard input
 
 _PIECE = 1 << 16  # characters read at once
 _HALVES = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are not text
@@ -23,7 +23,7 @@ _HALVES = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are n
 
 def read_blocks(path: str) -> Iterator[str]:
     """The text of a file, gzipped or not, or of standard input, in blocks."""
-    with _standard_input() if path == STANDARD else open_text(path, newline="") as file:
+    with _standard_input() if path == STANDARD_STREAM_NAME else open_text(path, newline="") as file:
         held = ""
         for block in text_blocks(iter(partial(file.read, _PIECE), "")):
             whole = held + block
@@ -67,7 +67,7 @@ def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
 
 def _replacing(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
     target = os.path.realpath(path) if os.path.islink(path) else path  # a link stays one
-    return atomic_files.replacing(target, CorpusError, "--out")
+    return atomic_files.atomic_replacement(target, CorpusError, "--out")
 
 
 def _is_special(path: str) -> bool:

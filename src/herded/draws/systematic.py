@@ -41,8 +41,8 @@ from herded.system.numerics.counter_rng import random_bits, stream_key
 PHASE_MASK = np.uint32(0x7FFFFFFF)
 PHASES, ORDERS = 4, 5  # purposes of streams
 ORDER_STREAM = stream_key(0, 0, ORDERS)
-MOST_ENTRIES = 2**16  # of a table of orders: 128 KiB
-HALF = np.uint32(2**30)
+MAX_ORDER_ENTRIES = 2**16  # of a table of orders: 128 KiB
+HALF_PHASE_U4 = np.uint32(2**30)
 MIN_SUM_FOR_ONE_PHASE = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
 # no phase: members of 1/2 and more always go on with the others' one
 NO_SECOND_PHASE = np.uint32(2**31)
@@ -75,7 +75,7 @@ def member_orders(members: int) -> np.ndarray:
     That makes as many orders as pairs of rows. Each is a permutation as random as any; to draw one
     at every visit would take longer than the visit.
     """
-    rows = max(4, min(64, MOST_ENTRIES // members))
+    rows = max(4, min(64, MAX_ORDER_ENTRIES // members))
     rows = 1 << (rows.bit_length() - 1)
     table = np.empty((rows, members), np.uint16 if members <= 2**16 else np.uint32)
     _fill_orders(table, ORDER_STREAM)
@@ -132,13 +132,13 @@ def draw_members(p, phi, second, flat, a, b, x, at, n):
     """
     low, high, tie = np.uint64(phi), np.uint64(phi), np.uint32(0)
     for k in range(n):
-        high += np.uint64(p[k] if p[k] < HALF else _0)
+        high += np.uint64(p[k] if p[k] < HALF_PHASE_U4 else _0)
     if second != NO_SECOND_PHASE and high - low < MIN_SUM_FOR_ONE_PHASE:
         high, tie = np.uint64(second), np.uint32(1)
     start, count = high, high >> _31
     for j in range(n):
         k = np.uint64(flat[a + np.uint64(flat[b + j])])
-        below = p[k] if p[k] < HALF + (np.uint32(j) & tie) else _0
+        below = p[k] if p[k] < HALF_PHASE_U4 + (np.uint32(j) & tie) else _0
         low += np.uint64(below)
         high += np.uint64(p[k] - below)
         now = (low >> _31) + (high >> _31)
@@ -149,7 +149,7 @@ def draw_members(p, phi, second, flat, a, b, x, at, n):
 
 
 @jit
-def start_phases(phases, key):
+def start_kept_phases(phases, key):
     """Start kept phases at random places."""
     for at in range(len(phases)):
         phases[at] = fresh_phase(key, np.uint64(at))

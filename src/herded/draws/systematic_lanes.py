@@ -17,14 +17,14 @@ from functools import lru_cache
 import numpy as np
 
 from herded.draws.systematic import ORDERS
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
 MEMBERS_PER_WORD = 8  # members in a word
 LANES = 128  # in a cell
 WINDOW_BITS = 10
-COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
+ORDER_COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
 U1, U2, U4, U8 = np.uint8, np.uint16, np.uint32, np.uint64
 _GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _15, _16 = U4(15), U4(16)
@@ -49,7 +49,7 @@ def key_words(bits):
 @jit
 def window_start(bits, last):
     """Where the window of a cell starts in the table, from 64 random bits."""
-    table = U8(MEMBERS_PER_WORD * COLUMNS) if last else U8(0)
+    table = U8(MEMBERS_PER_WORD * ORDER_COLUMNS) if last else U8(0)
     return table + (bits >> U8(64 - WINDOW_BITS))
 
 
@@ -65,15 +65,15 @@ def members_in_last_word(members: int) -> int:
 
 @lru_cache(maxsize=64)
 def member_masks(members: int) -> np.ndarray:
-    """(2, MEMBERS_PER_WORD, COLUMNS) masks: the place that is visited first, second, ... in each
-    column.
+    """(2, MEMBERS_PER_WORD, ORDER_COLUMNS) masks: the place that is visited first, second, ... in
+    each column.
 
     The first table is of full words, the second of the last word of a herd.
     """
-    masks = aligned((2, MEMBERS_PER_WORD, COLUMNS), U1)
+    masks = aligned_zeros((2, MEMBERS_PER_WORD, ORDER_COLUMNS), U1)
     for word, live in enumerate((MEMBERS_PER_WORD, members_in_last_word(members))):
-        random = random_bits_array(stream_key(0, live, ORDERS), live * COLUMNS).reshape(
-            live, COLUMNS
+        random = random_bits_array(stream_key(0, live, ORDERS), live * ORDER_COLUMNS).reshape(
+            live, ORDER_COLUMNS
         )
         masks[word, :live] = 1 << random.argsort(axis=0)
     masks.flags.writeable = False

@@ -20,7 +20,8 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.system.atomic_files import FilePath
 
-TOLERANCE = 0.01  # how far the probabilities of a row may be from 1 together: files round them
+# how far the probabilities of a row may be from 1 together: files round them
+ROW_SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class NetFile:
         if not states:
             raise self.wrong(where, f"one or more states of {name!r}", "none", "name them")
         if len(set(states)) < len(states):
-            got = f"{_repeated(states)!r} twice"
+            got = f"{_most_frequent_name(states)!r} twice"
             raise self.wrong(where, f"distinct states of {name!r}", got, "rename it")
         self.states[name] = tuple(states)
 
@@ -72,7 +73,9 @@ class NetFile:
         if unknown is not None:
             raise self.wrong(where, "a variable of this file", repr(unknown), "declare it")
         if len(set(names)) < len(names):
-            raise self.wrong(where, "each variable once", f"{_repeated(names)!r} twice", "drop one")
+            raise self.wrong(
+                where, "each variable once", f"{_most_frequent_name(names)!r} twice", "drop one"
+            )
         n_rows, k = math.prod(len(self.states[name]) for name in parents), len(self.states[child])
         if n_rows * k > MAX_COUNT:
             got = f"{len(parents)} parents of {child!r}, with more states"
@@ -127,7 +130,7 @@ class NetFile:
         return of
 
 
-def _repeated(names: Sequence[str]) -> str:
+def _most_frequent_name(names: Sequence[str]) -> str:
     return Counter(names).most_common(1)[0][0]
 
 
@@ -142,9 +145,9 @@ def find_cycle(conditionals: Iterable[ConditionalTable]) -> list[str]:
 
 def find_wrong_row(rows: np.ndarray) -> int | None:
     """The first row that does not hold probabilities, if there is one."""
-    outside = ~((rows >= 0) & (rows <= 1 + TOLERANCE)).all(axis=1)
+    outside = ~((rows >= 0) & (rows <= 1 + ROW_SUM_TOLERANCE)).all(axis=1)
     with np.errstate(over="ignore"):  # a sum beyond all floats is wrong, too
-        wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
+        wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= ROW_SUM_TOLERANCE)
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
@@ -162,7 +165,7 @@ def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[
         )
     scopes = [model.factor(f)[0].tolist() for f in range(model.n_factors)]
     if sorted(scope[-1] if scope else -1 for scope in scopes) != [*range(model.n_variables)]:
-        raise _no_net("factors that are not one for each variable")
+        raise _not_a_bayes_net_error("factors that are not one for each variable")
     names = model.names or [f"x{i}" for i in range(model.n_variables)]
     cards = model.cardinalities.tolist()
     states = model.state_names or [tuple(f"s{k}" for k in range(card)) for card in cards]
@@ -172,15 +175,15 @@ def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[
         *parents, child = scopes[f]
         rows = probabilities[begin:end].reshape(-1, cards[child])
         if find_wrong_row(rows) is not None:
-            raise _no_net(f"others in factor {f}")
+            raise _not_a_bayes_net_error(f"others in factor {f}")
         parent_names = tuple(names[i] for i in parents)
         conditionals[child] = ConditionalTable(names[child], parent_names, rows)
     if find_cycle(conditionals):
-        raise _no_net("a cycle of parents")
+        raise _not_a_bayes_net_error("a cycle of parents")
     return dict(zip(names, states, strict=True)), conditionals
 
 
-def _no_net(got: str) -> ModelError:
+def _not_a_bayes_net_error(got: str) -> ModelError:
     return ModelError(
         "expected a Bayes net, whose factors are the probabilities of a variable, named last, "
         f"given its parents, got {got}: use write_uai, which takes any model"

@@ -19,7 +19,7 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
-from herded.io.bif_tokenizer import TokenRow, Tokens
+from herded.io.bif_tokenizer import TokenReader, TokenRow
 from herded.io.number_parser import read_text_bytes
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
@@ -27,8 +27,8 @@ from herded.system.atomic_files import FilePath, write_bytes
 from herded.system.memory_limits import Size
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
-PLAIN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
-UNWRITABLE = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
+PLAIN_NAME_PATTERN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
+UNWRITABLE_PATTERN = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
 TABLE_COPIES = 6  # of a table exist while a model is built from it
 
 
@@ -66,7 +66,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     >>> model.names, model.state_names
     (('rain',), (('no', 'yes'),))
     """
-    tokens = Tokens(path, read_text_bytes(path, max_memory))
+    tokens = TokenReader(path, read_text_bytes(path, max_memory))
     net, definitions = NetFile(path, tokens.line), []
     while tokens.left:
         word = tokens.next()
@@ -116,7 +116,7 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
     (('no', 'yes'), ('no', 'yes'))
     """
     states, conditionals = to_bayes_net_tables(model)
-    write_bytes(path, [block.encode() for block in _written(states, conditionals)])
+    write_bytes(path, [block.encode() for block in _format_number(states, conditionals)])
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class _Definition:
     whole: dict[str, TokenRow] = field(default_factory=dict)  # of `table` and `default`
 
 
-def _read_variable(tokens: Tokens, net: NetFile) -> None:
+def _read_variable(tokens: TokenReader, net: NetFile) -> None:
     where = tokens.at
     name = tokens.name("the name of a variable")
     states: list[str] | None = None
@@ -150,7 +150,7 @@ def _read_variable(tokens: Tokens, net: NetFile) -> None:
     net.declare(name, states or [], where)
 
 
-def _read_definition(tokens: Tokens) -> _Definition:
+def _read_definition(tokens: TokenReader) -> _Definition:
     where = tokens.at
     tokens.expect("(")
     names = tokens.names("the name of a variable", ")")
@@ -184,7 +184,7 @@ def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: floa
             )
 
 
-def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> ConditionalTable:
+def _conditional(tokens: TokenReader, net: NetFile, definition: _Definition) -> ConditionalTable:
     child, parents, where = definition.child, definition.parents, definition.where
     n_rows, k = net.shape(child, parents, where)
     if "table" in definition.whole:
@@ -196,7 +196,9 @@ def _conditional(tokens: Tokens, net: NetFile, definition: _Definition) -> Condi
     return ConditionalTable(child, parents, np.ascontiguousarray(rows), where)
 
 
-def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k: int) -> np.ndarray:
+def _rows(
+    tokens: TokenReader, net: NetFile, definition: _Definition, n_rows: int, k: int
+) -> np.ndarray:
     """The rows that are written out, and the default for the others."""
     default, rows = definition.whole.get("default"), definition.rows
     if default is None and len(rows) != n_rows:
@@ -231,7 +233,7 @@ def _rows(tokens: Tokens, net: NetFile, definition: _Definition, n_rows: int, k:
     return table
 
 
-def _check_count(tokens: Tokens, numbers: TokenRow, count: int) -> None:
+def _check_count(tokens: TokenReader, numbers: TokenRow, count: int) -> None:
     got = len(numbers.values)
     if got != count:
         raise tokens.wrong(f"{count} numbers before it, not {got}", "correct it", numbers.end)
@@ -240,18 +242,18 @@ def _check_count(tokens: Tokens, numbers: TokenRow, count: int) -> None:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def _written(
+def _format_number(
     states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
-    quoted = {name: [_quoted(state) for state in states[name]] for name in states}
+    quoted = {name: [_quote_name(state) for state in states[name]] for name in states}
     yield "network unknown {\n}\n"
     for name, of_name in quoted.items():
         listed = f"[ {len(of_name)} ] {{ {', '.join(of_name)} }}"
-        yield f"variable {_quoted(name)} {{\n  type discrete {listed};\n}}\n"
+        yield f"variable {_quote_name(name)} {{\n  type discrete {listed};\n}}\n"
     for conditional in conditionals:
-        parents = ", ".join(map(_quoted, conditional.parents))
+        parents = ", ".join(map(_quote_name, conditional.parents))
         given = f" | {parents}" if parents else ""
-        yield f"probability ( {_quoted(conditional.child)}{given} ) {{\n"
+        yield f"probability ( {_quote_name(conditional.child)}{given} ) {{\n"
         combinations = product(*(quoted[name] for name in conditional.parents))
         for row, values in zip(combinations, conditional.rows.tolist(), strict=True):
             label = f"({', '.join(row)})" if row else "table"
@@ -259,10 +261,10 @@ def _written(
         yield "}\n"
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """A name as one token: in quotes if it has special characters or is a keyword."""
-    if PLAIN.fullmatch(name) and name not in KEYWORDS:
+    if PLAIN_NAME_PATTERN.fullmatch(name) and name not in KEYWORDS:
         return name
-    if UNWRITABLE.search(name):
+    if UNWRITABLE_PATTERN.search(name):
         raise ModelError(f"expected names without quotes for a BIF file, got {name!r}: rename it")
     return f'"{name}"'

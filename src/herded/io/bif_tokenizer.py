@@ -12,7 +12,7 @@ from herded.io.number_parser import line_at, parse_floats, underflows
 from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
 
-TOKEN = re.compile(
+TOKEN_PATTERN = re.compile(
     r"""
       //[^\n\r]*                           # comments: what is never closed goes on to the end
     | /\*.*?(?:\*/|\Z)
@@ -25,7 +25,8 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 BRACKETS = frozenset("{}()[];")
-NO_NAME = re.compile(r'[{}()\[\];"]')  # is in tokens that are no names, or names in quotes
+# is in tokens that are no names, or names in quotes
+NOT_A_NAME_PATTERN = re.compile(r'[{}()\[\];"]')
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class TokenRow:
     end: int
 
 
-class Tokens:
+class TokenReader:
     """The tokens of a file without comments, and how far they are read."""
 
     def __init__(self, path: FilePath, text: bytes) -> None:
@@ -52,7 +53,7 @@ class Tokens:
             ) from error
         self.path = path
         self.at = 0
-        self.tokens: list[str] = TOKEN.findall(self.text)
+        self.tokens: list[str] = TOKEN_PATTERN.findall(self.text)
         if "//" in self.text or "/*" in self.text:
             self.tokens = [token for token in self.tokens if not _is_comment(token)]
         if self.tokens and _is_open(self.tokens[-1]):
@@ -74,7 +75,7 @@ class Tokens:
 
     def line(self, at: int) -> int:
         """The line of token `at`."""
-        matches = (m for m in TOKEN.finditer(self.text) if not _is_comment(m.group()))
+        matches = (m for m in TOKEN_PATTERN.finditer(self.text) if not _is_comment(m.group()))
         match = next(islice(matches, at, None), None)
         return line_at(self.text, match.start() if match else len(self.text.rstrip()))
 
@@ -100,7 +101,7 @@ class Tokens:
         """Names up to a bracket."""
         end = self._first(closing)
         plain = self.tokens[self.at : end]
-        if end < len(self.tokens) and not NO_NAME.search("".join(plain)):
+        if end < len(self.tokens) and not NOT_A_NAME_PATTERN.search("".join(plain)):
             self.at = end + 1
             return plain
         found = []

@@ -23,8 +23,8 @@ from herded.system.atomic_files import FilePath, read_bytes, too_large
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import read_arrays
 
-FORMAT = 1
-EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
+MODEL_FORMAT = 1
+READING_EXPANSION = 8  # bytes of memory per byte of an array, while it is read and checked
 GRAPH: tuple[str, ...] = (
     "cardinalities",
     "factor_start",
@@ -32,8 +32,8 @@ GRAPH: tuple[str, ...] = (
     "log_tables",
     "evidence",
 )
-COUPLINGS = ("right", "down")  # along the last axes of a lattice; further ones have numbers
-Arrays = dict[str, np.ndarray]
+COUPLING_KEYS = ("right", "down")  # along the last axes of a lattice; further ones have numbers
+ArraysByName = dict[str, np.ndarray]
 Read = TypeVar("Read", FactorGraph, Lattice)
 
 
@@ -64,7 +64,7 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
         raise FileError(f"expected a file named .npz or .safetensors to save to, got {path}")
     arrays = _arrays_of(model)
     packed = b"" if suffix == ".npz" else _safetensors().save(arrays)
-    with atomic_files.replacing(path, FileError, "the path") as file:
+    with atomic_files.atomic_replacement(path, FileError, "the path") as file:
         if packed:
             file.write(packed)
         else:
@@ -98,9 +98,9 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
     >>> hd.load_model("chain.npz").n_variables
     3
     """
-    data = read_bytes(path, max_memory, EXPANSION)
+    data = read_bytes(path, max_memory, READING_EXPANSION)
     try:
-        return _model_of(_unpacked(path, data, max_memory))
+        return _model_of(_check_unpacked_size(path, data, max_memory))
     except ModelError as error:
         raise FileError(f"{error} (in {path})") from error
     except HerdedError:
@@ -115,8 +115,8 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
 # -- models as arrays --------------------------------------------------------------------------
 
 
-def _arrays_of(model: Model) -> Arrays:
-    header: dict[str, Any] = {"format": FORMAT}
+def _arrays_of(model: Model) -> ArraysByName:
+    header: dict[str, Any] = {"format": MODEL_FORMAT}
     if isinstance(model, Lattice):
         periodic = model.joined[0] if len(set(model.joined)) == 1 else model.joined
         header |= {"model": "lattice", "unlike": model.unlike, "periodic": periodic}
@@ -134,15 +134,15 @@ def _arrays_of(model: Model) -> Arrays:
 
 def _coupling_names(dims: int) -> tuple[str, ...]:
     """What the couplings along each axis are called, the last axis first."""
-    return (*COUPLINGS, *(f"coupling_{n}" for n in range(len(COUPLINGS), dims)))[:dims]
+    return (*COUPLING_KEYS, *(f"coupling_{n}" for n in range(len(COUPLING_KEYS), dims)))[:dims]
 
 
-def _model_of(arrays: Arrays) -> FactorGraph | Lattice:
+def _model_of(arrays: ArraysByName) -> FactorGraph | Lattice:
     header = json.loads(arrays["header"].tobytes())
-    if header["format"] != FORMAT:
+    if header["format"] != MODEL_FORMAT:
         raise ModelError(
-            f"expected a model of format {FORMAT}, got {header['format']!r:.40}: get a version of "
-            "herded that knows it"
+            f"expected a model of format {MODEL_FORMAT}, got {header['format']!r:.40}: get a "
+            "version of herded that knows it"
         )
     if header["model"] == "lattice":
         return _lattice(header, arrays)
@@ -175,10 +175,10 @@ def _graph(
         state_names=header["state_names"],
         shape=shape,
     )
-    return _given(graph, evidence)
+    return _with_evidence(graph, evidence)
 
 
-def _lattice(header: dict[str, Any], arrays: Arrays) -> Lattice:
+def _lattice(header: dict[str, Any], arrays: ArraysByName) -> Lattice:
     log_unary, clamped = arrays["log_unary"], arrays["clamped"]
     couplings = tuple(arrays[name] for name in _coupling_names(log_unary.ndim - 1))
     unlike, periodic = as_float("unlike", header["unlike"]), header["periodic"]
@@ -187,10 +187,10 @@ def _lattice(header: dict[str, Any], arrays: Arrays) -> Lattice:
     grid = replace(potts_grid(log_unary, couplings, periodic=periodic), unlike=unlike)
     if clamped.shape != grid.shape:
         raise ModelError(f"expected evidence of shape {grid.shape}, got {clamped.shape}")
-    return _given(grid, clamped.reshape(-1))
+    return _with_evidence(grid, clamped.reshape(-1))
 
 
-def _given(model: Read, evidence: np.ndarray) -> Read:
+def _with_evidence(model: Read, evidence: np.ndarray) -> Read:
     """The model with its evidence, which is -1 where there is none."""
     if len(evidence) != model.n_variables or (evidence < -1).any():
         raise ModelError(f"expected evidence of {model.n_variables} variables, got other")
@@ -201,17 +201,17 @@ def _given(model: Read, evidence: np.ndarray) -> Read:
 # -- arrays as bytes ---------------------------------------------------------------------------
 
 
-def _unpacked(path: FilePath, data: bytes, max_memory: Size | None) -> Arrays:
+def _check_unpacked_size(path: FilePath, data: bytes, max_memory: Size | None) -> ArraysByName:
     if data[:2] != b"PK":
         if data[8:9] != b"{":
             raise ValueError("neither a zip nor safetensors")
-        found: Arrays = _safetensors().load(data)
+        found: ArraysByName = _safetensors().load(data)
         return found
-    most = int(memory_limits.memory_limit(max_memory) / EXPANSION)
+    most = int(memory_limits.memory_limit(max_memory) / READING_EXPANSION)
 
     def check_size(size: int) -> None:
         if size > most:
-            raise too_large(path, most, EXPANSION)
+            raise too_large(path, most, READING_EXPANSION)
 
     return read_arrays(io.BytesIO(data), check_size)
 

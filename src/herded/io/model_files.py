@@ -19,8 +19,8 @@ READERS = {  # in `herded.io`, which imports what it is asked for
     "npz": "load_model",
     "safetensors": "load_model",
 }
-KNOWN = "UAI, BIF, XMLBIF, .npz or .safetensors"
-BIF = re.compile(  # after comments
+KNOWN_FORMATS_TEXT = "UAI, BIF, XMLBIF, .npz or .safetensors"
+BIF_PATTERN = re.compile(  # after comments
     rb"(?:\s|//[^\n\r]*|/\*.*?\*/)*+(?:network|variable|probability)\b", re.DOTALL
 )
 SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
@@ -88,9 +88,9 @@ def _format_of_content(path: FilePath, data: bytes) -> str:
         return "safetensors"
     if words and words[0].startswith(b"<"):
         return "xmlbif"
-    if BIF.match(text):
+    if BIF_PATTERN.match(text):
         return "bif"
     raise FileError(
-        f"expected a model ({KNOWN}) in {path}, got a file of none of these formats: give "
-        "another, or let its name say which it is, such as model.uai"
+        f"expected a model ({KNOWN_FORMATS_TEXT}) in {path}, got a file of none of these formats: "
+        "give another, or let its name say which it is, such as model.uai"
     )

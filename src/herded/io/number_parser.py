@@ -22,18 +22,18 @@ from herded.system.atomic_files import FilePath, read_bytes
 from herded.system.memory_limits import Size
 from herded.system.numerics.exp_log import exp_array, log_array
 
-BLOCK = 2**20  # bytes whose words are in memory at once
+BLOCK_BYTES = 2**20  # bytes whose words are in memory at once
 WORD_PATTERN = re.compile(rb"\S+")
-SPACE = re.compile(rb"\s")
+SPACE_PATTERN = re.compile(rb"\s")
 BOM = b"\xef\xbb\xbf"
 MAX_COUNT = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
-HIGHEST = 709.0  # exp of it is a float
-ROUNDING = 2.0**-52  # the distance of 1 and the next float
-NEIGHBOURS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
+MAX_EXP_ARGUMENT = 709.0  # exp of it is a float
+FLOAT_EPSILON = 2.0**-52  # the distance of 1 and the next float
+NEIGHBOUR_ULPS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberReader:
     """The numbers from byte `start` on of the `text` of a file."""
 
     path: FilePath
@@ -42,7 +42,7 @@ class Numbers:
     values: np.ndarray
 
     @classmethod
-    def parse(cls, path: FilePath, text: bytes, start: int = 0) -> "Numbers":
+    def parse(cls, path: FilePath, text: bytes, start: int = 0) -> "NumberReader":
         """All words from byte `start` on as floats."""
         parts = [np.empty(0)]
         for block in _blocks(text, start):
@@ -127,7 +127,7 @@ def shown_bytes(word: bytes) -> str:
 def _blocks(text: bytes, start: int) -> Iterator[bytes]:
     """Parts of the text from `start` on that do not cut words."""
     while start < len(text):
-        space = SPACE.search(text, start + BLOCK)
+        space = SPACE_PATTERN.search(text, start + BLOCK_BYTES)
         end = space.start() if space else len(text)
         yield text[start:end]
         start = end
@@ -161,11 +161,11 @@ def exp_of(log_potentials: np.ndarray) -> np.ndarray:
     """Floats whose logarithm, as `log_of` takes it, is the one given.
 
     There is one wherever the given logarithm is that of a float. For others the nearest float is
-    taken, whose logarithm differs by at most ROUNDING, relatively, if exp does not overflow.
+    taken, whose logarithm differs by at most FLOAT_EPSILON, relatively, if exp does not overflow.
     """
     best = exp_array(log_potentials)
     missed = np.flatnonzero(log_of(best) != log_potentials)
-    for steps in NEIGHBOURS:
+    for steps in NEIGHBOUR_ULPS:
         beside = best[missed]
         for _ in range(abs(steps)):
             beside = np.nextafter(beside, math.copysign(math.inf, steps))
@@ -185,13 +185,13 @@ def table_potentials(model: FactorGraph) -> np.ndarray:
     lost = np.flatnonzero(_lost(result, model.log_tables))
     for f in np.unique(np.searchsorted(model.table_start, lost, side="right") - 1).tolist():
         table = slice(model.table_start[f], model.table_start[f + 1])
-        result[table] = _moved(model.log_tables[table], f)
+        result[table] = _shift_log_table(model.log_tables[table], f)
     return result
 
 
-def _moved(log_table: np.ndarray, f: int) -> np.ndarray:
+def _shift_log_table(log_table: np.ndarray, f: int) -> np.ndarray:
     high = log_table.max()
-    moved = log_table - (high - HIGHEST)
+    moved = log_table - (high - MAX_EXP_ARGUMENT)
     result = exp_of(moved)
     if _lost(result, moved).any():
         low = log_table[np.isfinite(log_table)].min()
@@ -209,7 +209,7 @@ def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
     back = log_of(potentials)
     with np.errstate(invalid="ignore"):  # -inf of hard zeros, which come back
         off = np.abs(back - log_potentials)
-    found: np.ndarray = finite & ~(off <= ROUNDING * np.maximum(1.0, np.abs(log_potentials)))
+    found: np.ndarray = finite & ~(off <= FLOAT_EPSILON * np.maximum(1.0, np.abs(log_potentials)))
     return found
 
 
@@ -219,11 +219,11 @@ def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
 # which their lengths follow: one row alone, or the number of rows and then the rows. Both are read.
 # Where a file could be either, its line ends decide.
 
-Length = Callable[[Numbers, int], int | None]
+LengthRule = Callable[[NumberReader, int], int | None]
 """How many numbers the row that begins at number k has, or None if there is no such row."""
 
 
-def split_samples(numbers: Numbers, length: Length, what: str) -> list[slice]:
+def split_samples(numbers: NumberReader, length: LengthRule, what: str) -> list[slice]:
     """Where each row stands."""
     if not len(numbers):
         raise numbers.wrong(0, what, "write it there")
@@ -240,7 +240,7 @@ def split_samples(numbers: Numbers, length: Length, what: str) -> list[slice]:
     return rows
 
 
-def one_sample(numbers: Numbers, length: Length, what: str) -> slice:
+def one_sample(numbers: NumberReader, length: LengthRule, what: str) -> slice:
     """Where the only row stands."""
     rows = split_samples(numbers, length, what)
     if len(rows) != 1:
@@ -248,7 +248,7 @@ def one_sample(numbers: Numbers, length: Length, what: str) -> slice:
     return rows[0]
 
 
-def _rows(numbers: Numbers, length: Length) -> list[slice] | None:
+def _rows(numbers: NumberReader, length: LengthRule) -> list[slice] | None:
     """The rows of a file that begins with their number, or None if it does not."""
     rows, at = [], 1
     while at < len(numbers):
@@ -260,7 +260,7 @@ def _rows(numbers: Numbers, length: Length) -> list[slice] | None:
     return rows if rows and len(rows) == numbers.whole(0) else None
 
 
-def _one_per_line(numbers: Numbers, rows: list[slice]) -> bool:
+def _one_per_line(numbers: NumberReader, rows: list[slice]) -> bool:
     """Whether the count and each row have a line of their own."""
     lines = [len(line.split()) for line in numbers.text[numbers.start :].splitlines()]
     return [count for count in lines if count] == [1, *(row.stop - row.start for row in rows)]

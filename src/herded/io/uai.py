@@ -13,13 +13,13 @@ import numpy as np
 from herded.errors import FileError, ModelError
 from herded.io.number_parser import (
     MAX_COUNT,
-    Numbers,
+    NumberReader,
     after_header,
     log_of,
     read_text_bytes,
     table_potentials,
 )
-from herded.io.uai_evidence import MODELS, write_evidence
+from herded.io.uai_evidence import MODEL_KEYWORDS, write_evidence
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system.atomic_files import FilePath, write_bytes
@@ -59,7 +59,7 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     """
     text = read_text_bytes(path, max_memory)
     remedy = "give a model in the UAI format, or use read_model, which knows others"
-    numbers = Numbers.parse(path, text, after_header(path, text, MODELS, remedy))
+    numbers = NumberReader.parse(path, text, after_header(path, text, MODEL_KEYWORDS, remedy))
     n = numbers.count(0, "the number of variables", least=1)
     _check_room(numbers, 0, n)
     slots = np.arange(1, n + 1)
@@ -101,14 +101,14 @@ def write_uai(model: Model, path: FilePath) -> None:
     {0: 1}
     """
     graph = to_factor_graph(model)
-    blocks = list(_written(graph))
+    blocks = list(_format_number(graph))
     clamped = np.flatnonzero(graph.evidence >= 0)
     if len(clamped):
         write_evidence({int(i): int(graph.evidence[i]) for i in clamped}, f"{path}.evid")
     write_bytes(path, blocks)
 
 
-def _check_room(numbers: Numbers, at: int, needed: int) -> None:
+def _check_room(numbers: NumberReader, at: int, needed: int) -> None:
     """Number `at` asks for at least `needed` more numbers: refuse it if they are not there."""
     left = len(numbers) - at - 1
     if needed > left:
@@ -119,7 +119,7 @@ def _check_room(numbers: Numbers, at: int, needed: int) -> None:
         )
 
 
-def _read_scopes(numbers: Numbers, at: int, n: int) -> tuple[np.ndarray, np.ndarray, int]:
+def _read_scopes(numbers: NumberReader, at: int, n: int) -> tuple[np.ndarray, np.ndarray, int]:
     """factor_start and factor_variables from number `at` on, and where the tables begin."""
     n_factors = numbers.count(at, "the number of factors")
     _check_room(numbers, at, 2 * n_factors)
@@ -139,7 +139,7 @@ def _read_scopes(numbers: Numbers, at: int, n: int) -> tuple[np.ndarray, np.ndar
 
 
 def _check_distinct(
-    numbers: Numbers, owners: np.ndarray, variables: np.ndarray, slots: np.ndarray
+    numbers: NumberReader, owners: np.ndarray, variables: np.ndarray, slots: np.ndarray
 ) -> None:
     order = np.lexsort((slots, variables, owners))
     same = (np.diff(owners[order]) == 0) & (np.diff(variables[order]) == 0)
@@ -159,7 +159,7 @@ def _table_sizes(cards: np.ndarray, starts: np.ndarray, variables: np.ndarray) -
     return sizes
 
 
-def _read_tables(numbers: Numbers, at: int, sizes: np.ndarray) -> np.ndarray:
+def _read_tables(numbers: NumberReader, at: int, sizes: np.ndarray) -> np.ndarray:
     """The potentials of all factors; number `at` is the size of the first table."""
     heads = at + np.arange(len(sizes)) + np.concatenate([[0.0], np.cumsum(sizes)])[:-1]
     there = np.flatnonzero(heads < len(numbers))
@@ -193,7 +193,7 @@ def _read_tables(numbers: Numbers, at: int, sizes: np.ndarray) -> np.ndarray:
     return potentials
 
 
-def _written(graph: FactorGraph) -> Iterator[bytes]:
+def _format_number(graph: FactorGraph) -> Iterator[bytes]:
     cards = " ".join(map(str, graph.cardinalities.tolist()))
     yield f"MARKOV\n{graph.n_variables}\n{cards}\n{graph.n_factors}\n".encode()
     starts, variables = graph.factor_start.tolist(), graph.factor_variables.tolist()

@@ -12,7 +12,7 @@ import numpy as np
 from herded.errors import FileError, ModelError
 from herded.io.number_parser import (
     MAX_COUNT,
-    Numbers,
+    NumberReader,
     parse_floats,
     read_text_bytes,
     shown_bytes,
@@ -21,8 +21,8 @@ from herded.io.number_parser import (
 from herded.system.argument_checks import as_integer, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
-MODELS = (b"MARKOV", b"BAYES")  # as their files begin
-ROW = "the number of observed variables and as many pairs of variable and value"
+MODEL_KEYWORDS = (b"MARKOV", b"BAYES")  # as their files begin
+EVIDENCE_ROW_TEXT = "the number of observed variables and as many pairs of variable and value"
 
 
 def read_evidence(path: FilePath) -> dict[int, int]:
@@ -84,8 +84,8 @@ def read_evidences(path: FilePath) -> list[dict[int, int]]:
     """
     text = read_text_bytes(path)
     _check_begin(path, text)
-    numbers = Numbers.parse(path, text)
-    rows = split_samples(numbers, _length, ROW)
+    numbers = NumberReader.parse(path, text)
+    rows = split_samples(numbers, _length, EVIDENCE_ROW_TEXT)
     return [_read_pairs(numbers, row.start) for row in rows]
 
 
@@ -93,7 +93,11 @@ def _check_begin(path: FilePath, text: bytes) -> None:
     """Raise if the file is something else, such as a model, with a message that says so."""
     word = (text.split(None, 1) or [b"0"])[0]
     if parse_floats(word) is None:
-        got = "a UAI model" if word.upper() in MODELS else f"a file that begins {shown_bytes(word)}"
+        got = (
+            "a UAI model"
+            if word.upper() in MODEL_KEYWORDS
+            else f"a file that begins {shown_bytes(word)}"
+        )
         raise FileError(
             f"expected evidence, which begins with a number, in {path}, got {got}: give a UAI "
             ".evid file"
@@ -137,12 +141,12 @@ def _index(what: str, value: object) -> int:
     return number
 
 
-def _length(numbers: Numbers, at: int) -> int | None:
+def _length(numbers: NumberReader, at: int) -> int | None:
     count = numbers.whole(at)
     return None if count is None else 1 + 2 * count
 
 
-def _read_pairs(numbers: Numbers, at: int) -> dict[int, int]:
+def _read_pairs(numbers: NumberReader, at: int) -> dict[int, int]:
     """The pairs after number `at`, which is their count and known to fit."""
     found: dict[int, int] = {}
     slots = at + 1 + np.arange(2 * int(numbers.values[at]))

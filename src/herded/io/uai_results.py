@@ -11,15 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.io.number_parser import MAX_COUNT, Numbers, after_header, one_sample, read_text_bytes
+from herded.io.number_parser import (
+    MAX_COUNT,
+    NumberReader,
+    after_header,
+    one_sample,
+    read_text_bytes,
+)
 from herded.system import memory_limits
 from herded.system.argument_checks import as_float, as_float_array, as_integer_array, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
-BEGIN = b"-BEGIN-"
-ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
-PRECISE = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-LN_10 = PRECISE.ln(decimal.Decimal(10))
+BEGIN_MARK = b"-BEGIN-"
+PROBABILITY_ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
+PRECISE_CONTEXT = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+LN_10 = PRECISE_CONTEXT.ln(decimal.Decimal(10))
 
 
 # -- marginals ---------------------------------------------------------------------------------
@@ -105,7 +111,7 @@ def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | N
     cards = as_integer_array("the cardinalities", cards)
     if cards.shape != (len(table),) or ((cards < 1) | (cards > k)).any():
         raise ModelError(f"expected {len(table)} cardinalities from 1 to {k}, got {cards}")
-    wrong = ~((table >= 0) & (table <= 1 + ROUNDING))
+    wrong = ~((table >= 0) & (table <= 1 + PROBABILITY_ROUNDING))
     if wrong.any():
         raise ModelError(f"expected marginals from 0 to 1, got {table[wrong][0]}")
     rows = [row[:c] for row, c in zip(table.tolist(), cards.tolist(), strict=True)]
@@ -113,7 +119,7 @@ def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | N
     write_bytes(path, [b"MAR\n", " ".join(words).encode(), b"\n"])
 
 
-def _marginals_length(numbers: Numbers, at: int) -> int | None:
+def _marginals_length(numbers: NumberReader, at: int) -> int | None:
     n, end = numbers.whole(at), at + 1
     if not n or n > len(numbers):  # no model is without variables
         return None
@@ -125,9 +131,9 @@ def _marginals_length(numbers: Numbers, at: int) -> int | None:
     return end - at
 
 
-def _probabilities(numbers: Numbers, slots: np.ndarray) -> np.ndarray:
+def _probabilities(numbers: NumberReader, slots: np.ndarray) -> np.ndarray:
     values: np.ndarray = numbers.values[slots]
-    wrong = ~((values >= 0) & (values <= 1 + ROUNDING))
+    wrong = ~((values >= 0) & (values <= 1 + PROBABILITY_ROUNDING))
     if wrong.any():
         raise numbers.wrong(int(slots[np.argmax(wrong)]), "a probability", "correct it")
     return values
@@ -164,7 +170,7 @@ def read_pr(path: FilePath) -> float:
     what = "log10 of the normalising constant"
     k = one_sample(numbers, lambda numbers, at: 1, what).start
     word = numbers.text[numbers.start :].split()[k].decode()
-    log_z = float(PRECISE.multiply(decimal.Decimal(word), LN_10))
+    log_z = float(PRECISE_CONTEXT.multiply(decimal.Decimal(word), LN_10))
     if not math.isfinite(log_z):
         raise numbers.wrong(k, f"a finite {what}", "correct it")
     return log_z
@@ -197,7 +203,7 @@ def write_pr(log_z: float, path: FilePath) -> None:
         raise ModelError(
             f"expected a finite log_z to write, got {value}: there is nothing to write"
         )
-    log10 = PRECISE.divide(decimal.Decimal(value), LN_10).normalize(PRECISE)
+    log10 = PRECISE_CONTEXT.divide(decimal.Decimal(value), LN_10).normalize(PRECISE_CONTEXT)
     write_bytes(path, [b"PR\n", f"{log10:.25g}\n".encode()])
 
 
@@ -262,7 +268,7 @@ def write_mpe(state: ArrayLike, path: FilePath) -> None:
     write_bytes(path, [b"MPE\n", " ".join(map(str, [len(x), *x.tolist()])).encode(), b"\n"])
 
 
-def _state_length(numbers: Numbers, at: int) -> int | None:
+def _state_length(numbers: NumberReader, at: int) -> int | None:
     n = numbers.whole(at)
     return 1 + n if n else None
 
@@ -270,9 +276,9 @@ def _state_length(numbers: Numbers, at: int) -> int | None:
 # -- what all have in common -------------------------------------------------------------------
 
 
-def _read_answer(path: FilePath, *tasks: bytes) -> Numbers:
+def _read_answer(path: FilePath, *tasks: bytes) -> NumberReader:
     """The numbers of the last answer in a file of one of these `tasks`."""
     text = read_text_bytes(path)
     start = after_header(path, text, tasks, "give a file of that task")
-    last = text.rfind(BEGIN)
-    return Numbers.parse(path, text, start if last < 0 else last + len(BEGIN))
+    last = text.rfind(BEGIN_MARK)
+    return NumberReader.parse(path, text, start if last < 0 else last + len(BEGIN_MARK))

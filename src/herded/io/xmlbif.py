@@ -19,8 +19,8 @@ from herded.system.atomic_files import FilePath, read_bytes, write_bytes
 from herded.system.memory_limits import Size
 
 MAX_DEPTH = 8  # a table stands at depth 4
-EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
-UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
+PARSING_EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
+UNWRITABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
 def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
@@ -56,7 +56,7 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
     >>> model.names
     ('rain', 'wet')
     """
-    root = _parse(path, read_bytes(path, max_memory, EXPANSION))
+    root = _parse(path, read_bytes(path, max_memory, PARSING_EXPANSION))
     net = NetFile(path, lambda line: line)
     if root.tag != "BIF":
         raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "give another file, in XMLBIF 0.3")
@@ -97,7 +97,7 @@ def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
     '<?xml version="1.0" encoding="UTF-8"?>'
     """
     states, conditionals = to_bayes_net_tables(model)
-    write_bytes(path, [block.encode() for block in _written(states, conditionals)])
+    write_bytes(path, [block.encode() for block in _format_number(states, conditionals)])
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def _read_definition(net: NetFile, element: _Element) -> ConditionalTable:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def _written(
+def _format_number(
     states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
@@ -222,7 +222,7 @@ def _written(
 
 
 def _element(tag: str, text: str) -> str:
-    if UNWRITABLE.search(text):
+    if UNWRITABLE_PATTERN.search(text):
         raise ModelError(
             f"expected names without control characters or spaces at their ends for an XMLBIF "
             f"file, got {text!r}: rename it"

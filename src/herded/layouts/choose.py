@@ -51,7 +51,7 @@ LAYOUTS: tuple[Any, ...] = (
     DenseHerdLayout,  # binary variables with pair interactions
     FactorHerdLayout,  # any model
 )
-KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
+LAYOUT_KINDS = tuple(dict.fromkeys(layout.kind for layout in LAYOUTS))
 
 
 def propose_layout(
@@ -69,9 +69,9 @@ def propose_layout(
     `cools` asks for one whose conditionals can change with the temperature; `beta()` is the
     inverse temperature of a schedule that keeps it.
     """
-    if kind is not None and (not isinstance(kind, str) or kind not in KINDS):
-        hint = did_you_mean(kind, KINDS)
-        raise MethodError(f"expected a layout out of {', '.join(KINDS)}, got {kind!r}{hint}")
+    if kind is not None and (not isinstance(kind, str) or kind not in LAYOUT_KINDS):
+        hint = did_you_mean(kind, LAYOUT_KINDS)
+        raise MethodError(f"expected a layout out of {', '.join(LAYOUT_KINDS)}, got {kind!r}{hint}")
     task, reason, herd = LayoutRequest(model, draw, scan, max_memory, beta), "", draw.members > 1
     able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
     candidates = [layout for layout in able if kind in (None, layout.kind)]

@@ -101,7 +101,7 @@ def compile_factors(model: FactorGraph) -> FactorArrays:
     )
 
 
-def count_rows(factors: FactorArrays, free: np.ndarray) -> np.ndarray:
+def count_table_rows(factors: FactorArrays, free: np.ndarray) -> np.ndarray:
     """Rows per variable, none if clamped; as floats, since they may exceed any integer."""
     logs = np.log2(factors.cardinalities[factors.neighbour])
     total = np.concatenate([[0.0], np.cumsum(logs)])

@@ -16,7 +16,7 @@ import numpy as np
 from herded.draws.context_hashing import compact_into, double_tables
 from herded.draws.herded_weights import HALF_PHASE
 
-Tables = dict[str, np.ndarray]
+HashTables = dict[str, np.ndarray]
 
 
 def has_hash_tables(own: Mapping[str, np.ndarray]) -> bool:
@@ -30,7 +30,7 @@ def initial_slot_counts(segments: np.ndarray) -> np.ndarray:
     return found
 
 
-def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
+def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> HashTables:
     """Empty tables, of weights of `width` entries, with room for no more."""
     slots = initial_slot_counts(segments)
     room = int(slots.sum())
@@ -43,7 +43,7 @@ def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> Tables:
     }
 
 
-def grow_tables(tables: Tables, which: np.ndarray) -> Tables:
+def grow_tables(tables: HashTables, which: np.ndarray) -> HashTables:
     """`tables` with those numbered `which` doubled."""
     more = int(tables["slots"][which].sum())
     free = int((tables["slot_start"] + tables["slots"]).max())
@@ -55,7 +55,7 @@ def grow_tables(tables: Tables, which: np.ndarray) -> Tables:
     return tables
 
 
-def compact_tables(tables: Tables, room: int) -> Tables:
+def compact_tables(tables: HashTables, room: int) -> HashTables:
     """The tables one after another, in new arrays of `room` slots."""
     width, slots = _width(tables), tables["slots"]
     keys, w = np.zeros(room, np.uint64), _neutral_weights(room * width, tables["w"].dtype)
@@ -83,7 +83,7 @@ def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.
     )
 
 
-def _width(tables: Tables) -> int:
+def _width(tables: HashTables) -> int:
     """Entries of one weight."""
     return len(tables["w"]) // max(1, len(tables["keys"]))
 

@@ -13,7 +13,7 @@ import numpy as np
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
 from herded.layouts.base import SweepableLayout
-from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_rows
+from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_table_rows
 from herded.layouts.visit_order import Scan, ScanArrays, compile_scan
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
@@ -88,7 +88,7 @@ class LayoutRequest:
     @cached_property
     def rows(self) -> np.ndarray:
         """(N,) rows of each variable's table."""
-        return count_rows(self.factors, self.free)
+        return count_table_rows(self.factors, self.free)
 
     @cached_property
     def entries(self) -> float:

@@ -21,9 +21,10 @@ from herded.system import atomic_files, cpu_count
 from herded.system.atomic_files import FilePath
 from herded.system.threads import run_jobs
 
-Advance = Callable[[int, int, int], None]  # which herd, its first sweep, how many
-SAVE_EVERY = 30.0  # seconds
-Limits = Mapping[str, tuple[int, int]]  # what whole numbers of a checkpoint may be: kernels index
+AdvanceHerd = Callable[[int, int, int], None]  # which herd, its first sweep, how many
+SAVE_INTERVAL_SECONDS = 30.0  # seconds
+# what whole numbers of a checkpoint may be: kernels index
+RunLimits = Mapping[str, tuple[int, int]]
 
 
 class HerdRun:
@@ -32,7 +33,7 @@ class HerdRun:
     first, least = 1, 1  # sweeps of a block
 
     def __init__(
-        self, name: str, herds: Sequence[tuple[Any, ...]], advance: Advance, sweeps: int
+        self, name: str, herds: Sequence[tuple[Any, ...]], advance: AdvanceHerd, sweeps: int
     ) -> None:
         self.name, self.herds, self.total, self.most = name, herds, sweeps, sweeps
         self._advance = advance
@@ -59,7 +60,7 @@ class HerdRun:
         self,
         *,
         identity: Mapping[str, Any],
-        limits: Limits,
+        limits: RunLimits,
         progress: bool | None,
         checkpoint: FilePath | None,
     ) -> None:
@@ -75,7 +76,11 @@ class HerdRun:
 
         with stop_event_on_interrupt() as stop:
             self.stopped = run_until_done(
-                self, nullcontext(stop), progress=progress, save=save, save_every=SAVE_EVERY
+                self,
+                nullcontext(stop),
+                progress=progress,
+                save=save,
+                save_every=SAVE_INTERVAL_SECONDS,
             )
             if save is not None:
                 save()
@@ -88,7 +93,7 @@ class HerdRun:
             for name, array in arrays._asdict().items()
         }
 
-    def _resume(self, path: FilePath, identity: Mapping[str, Any], limits: Limits) -> None:
+    def _resume(self, path: FilePath, identity: Mapping[str, Any], limits: RunLimits) -> None:
         """Go on where the checkpoint, if there is one, stopped."""
         found = checkpoint_file.read_checkpoint(path)
         if found is None:
@@ -98,18 +103,18 @@ class HerdRun:
         done, seconds, own = header.get("done"), header.get("seconds"), self._arrays()
         whole = isinstance(done, int) and 0 <= done <= self.total and arrays.keys() == own.keys()
         if not (whole and isinstance(seconds, float) and seconds >= 0):
-            raise _broken(path)
+            raise _broken_checkpoint_error(path)
         for name, array in arrays.items():
             low, high = limits.get(name.rpartition("/")[2], (None, None))
             alike = array.shape == own[name].shape and array.dtype == own[name].dtype
             if not alike or (low is not None and not ((array >= low) & (array <= high)).all()):
-                raise _broken(path)
+                raise _broken_checkpoint_error(path)
         for name, array in arrays.items():
             own[name][...] = array
         self.done, self.seconds = int(done or 0), seconds
 
 
-def _broken(path: FilePath) -> CheckpointError:
+def _broken_checkpoint_error(path: FilePath) -> CheckpointError:
     return CheckpointError(
         f"expected a checkpoint of this run at {path}, got arrays that do not fit it: move it away "
         "to start anew"

@@ -11,19 +11,19 @@ from herded.errors import HerdedError, MethodError
 from herded.live.model_tables import (
     conditional_tables,
     describe_model,
-    dispersed,
+    page_chain_starts,
     read_dropped_model,
     with_evidence,
 )
-from herded.live.text_tables import MOST_STRENGTH, described_text, parse_pasted_text, text_model
+from herded.live.text_tables import MAX_TIE_STRENGTH, described_text, parse_pasted_text, text_model
 
-MOST_CHAINS = 32
-MOST_SEED = 2**31 - 1
+MAX_CHAINS = 32
+MAX_SEED = 2**31 - 1
 
 
 def text_answer(request: dict[str, Any]) -> dict[str, Any]:
     """The words of a text, and the conditionals of their labels with ties of a strength."""
-    text, strength = _text(request, "text"), _number(request, "ties", 0.0, MOST_STRENGTH)
+    text, strength = _text(request, "text"), _number(request, "ties", 0.0, MAX_TIE_STRENGTH)
     words = parse_pasted_text(text)
     model = text_model(words, strength)
     return {**described_text(words), "table": conditional_tables(model, [[0] * model.n_variables])}
@@ -32,13 +32,19 @@ def text_answer(request: dict[str, Any]) -> dict[str, Any]:
 def model_answer(request: dict[str, Any]) -> dict[str, Any]:
     """A model's names and neighbours, and its conditionals given what is observed."""
     name, content, given = (_text(request, word) for word in ("name", "content", "given"))
-    chains, seed = _whole(request, "chains", 1, MOST_CHAINS), _whole(request, "seed", 0, MOST_SEED)
+    chains, seed = (
+        _integer_field(request, "chains", 1, MAX_CHAINS),
+        _integer_field(request, "seed", 0, MAX_SEED),
+    )
     net = read_dropped_model(name, content.encode("utf-8", "replace"))
     seen = with_evidence(net, given)
-    return {**describe_model(net), "table": conditional_tables(seen, dispersed(seen, chains, seed))}
+    return {
+        **describe_model(net),
+        "table": conditional_tables(seen, page_chain_starts(seen, chains, seed)),
+    }
 
 
-ANSWERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+RESPONDERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "names": text_answer,
     "model": model_answer,
 }
@@ -49,7 +55,7 @@ def respond(name: str, request: object) -> tuple[int, dict[str, Any]]:
     if not isinstance(request, dict):
         return 400, {"error": "expected an object"}
     try:
-        return 200, ANSWERS[name](request)
+        return 200, RESPONDERS[name](request)
     except HerdedError as error:
         return 422, {"error": str(error)}
 
@@ -61,7 +67,7 @@ def _text(request: dict[str, Any], name: str) -> str:
     return found
 
 
-def _whole(request: dict[str, Any], name: str, least: int, most: int) -> int:
+def _integer_field(request: dict[str, Any], name: str, least: int, most: int) -> int:
     found = request.get(name)
     if isinstance(found, bool) or not isinstance(found, int) or not least <= found <= most:
         raise MethodError(f"expected {name} from {least} to {most}, got {found!r:.80}")

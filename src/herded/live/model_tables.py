@@ -17,10 +17,10 @@ from herded.system.atomic_files import FileInMemory
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-MOST_VARIABLES = 500
-MOST_STATES = 64
-MOST_MEMORY: Size = "256M"  # that reading and tables may take
-MOST_ENTRIES = 2**20  # of tables: six megabytes of text, twice
+MAX_PAGE_VARIABLES = 500
+MAX_PAGE_STATES = 64
+MAX_PAGE_MEMORY: Size = "256M"  # that reading and tables may take
+MAX_PAGE_ENTRIES = 2**20  # of tables: six megabytes of text, twice
 
 
 def read_dropped_model(name: str, content: bytes) -> FactorGraph:
@@ -28,15 +28,15 @@ def read_dropped_model(name: str, content: bytes) -> FactorGraph:
     suffix = name.rpartition(".")[2].lower()
     if suffix not in ("uai", "bif", "xmlbif", "xml", "bifxml"):
         raise ModelError(f"expected a .uai, .bif or .xmlbif file, got {name!r:.80}")
-    model = to_factor_graph(read_model(FileInMemory(name, content), max_memory=MOST_MEMORY))
-    if not 1 <= model.n_variables <= MOST_VARIABLES:
+    model = to_factor_graph(read_model(FileInMemory(name, content), max_memory=MAX_PAGE_MEMORY))
+    if not 1 <= model.n_variables <= MAX_PAGE_VARIABLES:
         raise ModelError(
-            f"expected at most {MOST_VARIABLES} variables to draw, got {model.n_variables:,}: "
+            f"expected at most {MAX_PAGE_VARIABLES} variables to draw, got {model.n_variables:,}: "
             "herded infer takes models of any size"
         )
-    if model.cardinalities.max() > MOST_STATES:
+    if model.cardinalities.max() > MAX_PAGE_STATES:
         raise ModelError(
-            f"expected at most {MOST_STATES} states of a variable to draw, got "
+            f"expected at most {MAX_PAGE_STATES} states of a variable to draw, got "
             f"{model.cardinalities.max()}: herded infer takes any number"
         )
     return model
@@ -64,7 +64,7 @@ def describe_model(model: FactorGraph) -> dict[str, Any]:
     return {"names": names, "states": states, "neighbours": graph}
 
 
-def dispersed(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
+def page_chain_starts(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
     """Where independent chains start, as `hd.infer` would let them."""
     check_support(model)
     keys = [stream_key(seed, chain, 3) for chain in range(chains)]
@@ -76,11 +76,12 @@ def conditional_tables(model: FactorGraph, starts: list[list[int]]) -> dict[str,
 
     Herding in time has coarser ones where variables have several states (`draws.fixed_point`).
     """
-    layout = cached_layout(model, Gibbs(), "table", MOST_MEMORY)
+    layout = cached_layout(model, Gibbs(), "table", MAX_PAGE_MEMORY)
     arrays: Any = layout.arrays
-    if len(arrays.p) > MOST_ENTRIES:
+    if len(arrays.p) > MAX_PAGE_ENTRIES:
         raise MemoryLimitError(
-            f"expected conditionals of at most {MOST_ENTRIES:,} entries, got {len(arrays.p):,}: "
+            f"expected conditionals of at most {MAX_PAGE_ENTRIES:,} entries, got "
+            f"{len(arrays.p):,}: "
             "observe a variable with many neighbours or take a shorter text, or use herded infer "
             "and herded ner"
         )
@@ -97,7 +98,7 @@ def conditional_tables(model: FactorGraph, starts: list[list[int]]) -> dict[str,
         "starts": starts,
     }
     if not layout.scalar:
-        herded: Any = cached_layout(model, HerdedGibbs(), "table", MOST_MEMORY).arrays
+        herded: Any = cached_layout(model, HerdedGibbs(), "table", MAX_PAGE_MEMORY).arrays
         found["herdedP"] = _as_text(herded.p)
     return found
 

@@ -10,12 +10,14 @@ from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
 
 NOISE = 6  # the purpose of the stream of noise
-TRIES = 32  # for each pixel, of which four in five succeed
+DRAWS_PER_PIXEL = 32  # for each pixel, of which four in five succeed
 
 
-def gaussians(seed: int, n: int) -> np.ndarray:
+def normal_numbers(seed: int, n: int) -> np.ndarray:
     """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
-    bits = random_bits_array(stream_key(seed, 0, NOISE), n * TRIES).reshape(n, TRIES)
+    bits = random_bits_array(stream_key(seed, 0, NOISE), n * DRAWS_PER_PIXEL).reshape(
+        n, DRAWS_PER_PIXEL
+    )
     u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
     v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
     s = u * u + v * v
@@ -29,7 +31,7 @@ def gaussians(seed: int, n: int) -> np.ndarray:
 
 def noisy_picture(bits: np.ndarray, sigma: float, seed: int) -> np.ndarray:
     """The picture, -1 and 1, seen through noise of this standard deviation."""
-    return np.where(bits, 1.0, -1.0) + sigma * gaussians(seed, bits.size).reshape(bits.shape)
+    return np.where(bits, 1.0, -1.0) + sigma * normal_numbers(seed, bits.size).reshape(bits.shape)
 
 
 def decode_picture(text: str, n: int) -> np.ndarray:

@@ -22,12 +22,12 @@ SCENES = {  # scene: methods whose states have a hash
     "names": ("herded", "gibbs"),
     "model": ("gibbs", "herded"),
 }
-MOST_SWEEPS = 10_000_000
-MOST_BYTES = 2**21  # of a file in a link
+MAX_LINK_SWEEPS = 10_000_000
+MAX_LINK_FILE_BYTES = 2**21  # of a file in a link
 
 
 @dataclass(frozen=True)
-class Link:
+class SceneLink:
     """A scene, and the words that follow it."""
 
     scene: str
@@ -67,7 +67,7 @@ class Link:
         text = self.text(name)
         try:
             packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MOST_BYTES)
+            content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, MAX_LINK_FILE_BYTES)
         except (binascii.Error, ValueError, zlib.error):
             content = b""
         if not content:
@@ -75,7 +75,7 @@ class Link:
         return content
 
 
-def read_link(text: str) -> Link:
+def read_link(text: str) -> SceneLink:
     """The link, or the part of it behind #.
 
     Examples
@@ -90,4 +90,4 @@ def read_link(text: str) -> Link:
             f"expected a link to a scene ({', '.join(SCENES)}), such as "
             f"'two?eps=0.01&seed=0&method=herded&sweeps=1000', got {text!r:.80}"
         )
-    return Link(scene, dict(parse_qsl(words, keep_blank_values=True, max_num_fields=32)))
+    return SceneLink(scene, dict(parse_qsl(words, keep_blank_values=True, max_num_fields=32)))

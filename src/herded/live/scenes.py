@@ -16,8 +16,8 @@ from herded.io.model_files import read_model
 from herded.layouts.layout_cache import cached_layout
 from herded.live.model_tables import read_dropped_model, with_evidence
 from herded.live.picture_codec import decode_picture, noisy_picture
-from herded.live.scene_links import MOST_SWEEPS, SCENES, Link
-from herded.live.text_tables import MOST_STRENGTH, parse_pasted_text, text_model
+from herded.live.scene_links import MAX_LINK_SWEEPS, SCENES, SceneLink
+from herded.live.text_tables import MAX_TIE_STRENGTH, parse_pasted_text, text_model
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import FactorGraph, to_factor_graph
@@ -28,12 +28,12 @@ from herded.run.recording.recorders import Marginals
 from herded.system.atomic_files import FilePath
 from herded.system.numerics.exp_log import log_array
 
-MEMBERS, SIDE = 16, 20
-MOST_SEED = 2**31 - 1
+SCENE_MEMBERS, SCENE_SIDE = 16, 20
+MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Scene:
+class SceneSettings:
     """What a link stands for."""
 
     model: Model
@@ -43,15 +43,15 @@ class Scene:
     layout: str | None = None
 
 
-def scene_of(link: Link, path: FilePath | None = None) -> Scene:
+def scene_of(link: SceneLink, path: FilePath | None = None) -> SceneSettings:
     """The model, method and length of a run; `path` is the file of a link to a model."""
     name = link.one_of("method", SCENES[link.scene])
-    seed, sweeps = link.whole("seed", 0, MOST_SEED), link.whole("sweeps", 1, MOST_SWEEPS)
+    seed, sweeps = link.whole("seed", 0, MAX_SEED), link.whole("sweeps", 1, MAX_LINK_SWEEPS)
     methods: dict[str, Gibbs | HerdedGibbs] = {
         "gibbs": Gibbs(seed=seed),
         "herded": HerdedGibbs(seed=seed),
         "shared": HerdedGibbs(weights="shared", seed=seed),
-        "herd": Gibbs(herd=MEMBERS, seed=seed),
+        "herd": Gibbs(herd=SCENE_MEMBERS, seed=seed),
     }
     method, start, layout = methods[name], None, None
     if link.scene == "weight":
@@ -67,17 +67,17 @@ def scene_of(link: Link, path: FilePath | None = None) -> Scene:
         model, start = denoising_model(noisy, sigma), (noisy > 0).astype(int)
     elif link.scene == "herd":
         coupling = link.number("coupling", 0.01, 1)
-        model = ising_grid(np.zeros((SIDE, SIDE)), coupling, periodic=True)
+        model = ising_grid(np.zeros((SCENE_SIDE, SCENE_SIDE)), coupling, periodic=True)
     elif link.scene == "names":
-        strength = link.number("ties", 0, MOST_STRENGTH)
+        strength = link.number("ties", 0, MAX_TIE_STRENGTH)
         model, layout = text_model(parse_pasted_text(link.text("text")), strength), "table"
         start = np.zeros(model.n_variables, int)
     else:
         model, layout = with_evidence(_net(link, path), link.words.get("given", "")), "table"
-    return Scene(model, method, sweeps, start, layout)
+    return SceneSettings(model, method, sweeps, start, layout)
 
 
-def _net(link: Link, path: FilePath | None) -> FactorGraph:
+def _net(link: SceneLink, path: FilePath | None) -> FactorGraph:
     """The model of a file on the disk, or of the one that the link has in it."""
     if path is not None:
         return to_factor_graph(read_model(path))
@@ -97,7 +97,7 @@ def two_variables(eps: float) -> FactorGraph:
     return FactorGraph([2, 2], [((0, 1), log_array(joint))])
 
 
-def digest_of(scene: Scene) -> str:
+def digest_of(scene: SceneSettings) -> str:
     """Run a scene, and give the hash that the page shows after as many sweeps."""
     model, method = scene.model, scene.method
     with warnings.catch_warnings():

@@ -11,15 +11,15 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from herded.live.api import ANSWERS, respond
-from herded.live.static_files import POLICY, page_files, type_of
+from herded.live.api import RESPONDERS, respond
+from herded.live.static_files import SECURITY_POLICY, page_files, type_of
 from herded.version import __version__
 
 HOST = "127.0.0.1"
-MOST_BYTES = 2**21  # of a request's body
+MAX_BODY_BYTES = 2**21  # of a request's body
 REQUEST_TIMEOUT_SECONDS = 15.0  # seconds for a request to come in
 ANSWER_TIMEOUT_SECONDS = 60.0  # seconds for an answer: compilers may come first
-MOST_AT_ONCE = 16  # connections
+MAX_CONNECTIONS = 16  # connections
 
 
 class LiveServer(ThreadingHTTPServer):
@@ -27,15 +27,15 @@ class LiveServer(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
-    request_queue_size = MOST_AT_ONCE
+    request_queue_size = MAX_CONNECTIONS
 
     def __init__(self, port: int = 0, token: str | None = None) -> None:
         self.token = token or secrets.token_urlsafe(18)
         self.files = dict(page_files())
         self.files["served.js"] = b"export const served = true;\n"
-        self.room = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self.room = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self.thinking = threading.Lock()  # one answer at a time
-        super().__init__((HOST, port), Handler)
+        super().__init__((HOST, port), RequestHandler)
 
     @property
     def port(self) -> int:
@@ -84,7 +84,7 @@ class LiveServer(ThreadingHTTPServer):
         return found[0] if found else late
 
 
-class Handler(BaseHTTPRequestHandler):
+class RequestHandler(BaseHTTPRequestHandler):
     """One connection."""
 
     server: LiveServer
@@ -108,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.headers.get("Origin") != f"http://{HOST}:{self.server.port}":
             self._refuse(403, "expected a request of the page itself")
-        elif path not in ANSWERS:
+        elif path not in RESPONDERS:
             self._refuse(404, "no such question")
         elif self.headers.get_content_type() != "application/json":
             self._refuse(415, "expected application/json")
@@ -134,8 +134,8 @@ class Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
             return self._refuse(411, "expected a length")
-        if int(length) > MOST_BYTES:
-            return self._refuse(413, f"expected at most {MOST_BYTES // 2**20} MB")
+        if int(length) > MAX_BODY_BYTES:
+            return self._refuse(413, f"expected at most {MAX_BODY_BYTES // 2**20} MB")
         try:
             return json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
@@ -150,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {
             "Content-Type": kind,
             "Content-Length": str(len(content)),
-            "Content-Security-Policy": POLICY + "; frame-ancestors 'none'",
+            "Content-Security-Policy": SECURITY_POLICY + "; frame-ancestors 'none'",
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Resource-Policy": "same-origin",
             "Referrer-Policy": "no-referrer",

@@ -8,14 +8,14 @@ from pathlib import Path
 from herded.errors import FileError
 from herded.system import atomic_files
 
-TYPES = {
+CONTENT_TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
 # Nothing is asked of any other place; styles that scripts set are the page's own.
-POLICY = (
+SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
 )
@@ -26,13 +26,13 @@ def page_files(folder: Traversable | None = None, before: str = "") -> Iterator[
     for entry in (files("herded.live") / "page" if folder is None else folder).iterdir():
         if entry.is_dir():
             yield from page_files(entry, f"{before}{entry.name}/")
-        elif entry.name.rpartition(".")[2] in TYPES:
+        elif entry.name.rpartition(".")[2] in CONTENT_TYPES:
             yield before + entry.name, entry.read_bytes()
 
 
 def type_of(path: str) -> str:
     """The media type of a file of the page."""
-    return TYPES[path.rpartition(".")[2]]
+    return CONTENT_TYPES[path.rpartition(".")[2]]
 
 
 def write_page(out: Path) -> int:
@@ -46,7 +46,7 @@ def write_page(out: Path) -> int:
             raise FileError(
                 f"expected to make the folder {target.parent}, but: {error.strerror or error}"
             ) from error
-        with atomic_files.replacing(target, FileError, "--out") as file:
+        with atomic_files.atomic_replacement(target, FileError, "--out") as file:
             file.write(content)
         count += 1
     return count

@@ -15,8 +15,8 @@ from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
 from herded.ner.text.word_atoms import Vocabulary
 
-MOST_CHARACTERS = 20_000
-MOST_STRENGTH = 16.0
+MAX_TEXT_CHARS = 20_000
+MAX_TIE_STRENGTH = 16.0
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Text:
 
 def parse_pasted_text(text: str) -> Text:
     """The words of a text that is short enough to be drawn."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_TEXT_CHARS:
         raise MethodError(
-            f"expected at most {MOST_CHARACTERS:,} characters, got {len(text):,}: herded ner tag "
+            f"expected at most {MAX_TEXT_CHARS:,} characters, got {len(text):,}: herded ner tag "
             "takes texts of any length"
         )
-    document, chain = document_of(text), recogniser().chain
+    document, chain = document_of(text), english_recogniser().chain
     if not document.n_words:
         raise MethodError("expected a text with a word in it, got none")
     words = [sentence.words for sentence in document.sentences]
@@ -47,12 +47,12 @@ def text_model(text: Text, strength: float) -> FactorGraph:
     """A label for each word; mentions of a word pull each other `strength` times as learnt."""
     learnt = _ties()
     ties = replace(learnt, table=strength * learnt.table)
-    return build_document_model(recogniser().chain, text.batch, text.scores, ties)
+    return build_document_model(english_recogniser().chain, text.batch, text.scores, ties)
 
 
 def described_text(text: Text) -> dict[str, Any]:
     """Places of words and sentences, kinds of names, ties, and the exact answer without ties."""
-    chain, ties = recogniser().chain, _ties()
+    chain, ties = english_recogniser().chain, _ties()
     sentences = text.document.sentences
     alone = replace(chain, transitions=ties.trust * chain.transitions)
     marginals = alone.marginals(ties.trust * text.scores, text.batch.starts)
@@ -67,12 +67,12 @@ def described_text(text: Text) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def recogniser() -> Recogniser:
+def english_recogniser() -> Recogniser:
     """The English model of the package: one label for each kind, outside first."""
     return load()
 
 
 def _ties() -> TieWeights:
-    ties = recogniser().ties
+    ties = english_recogniser().ties
     assert ties is not None  # the package's own model has them
     return ties

@@ -11,7 +11,7 @@ are alike, weights that start alike move in step, and marginals can be off by a 
 models, `--only uai` on real ones.
 """
 
-from herded.layouts.factor_arrays import compile_factors, count_rows
+from herded.layouts.factor_arrays import compile_factors, count_table_rows
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.protocol import Model
@@ -47,7 +47,7 @@ def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = No
     if not has_factors(model):  # so that nobody knows how many contexts there are
         return HerdedGibbs(weights="pooled", slack=POOLED_SLACK, seed=seed)
     graph = to_factor_graph(model)
-    rows = count_rows(compile_factors(graph), graph.evidence < 0)
+    rows = count_table_rows(compile_factors(graph), graph.evidence < 0)
     bytes_of_tables = 8.0 * float((rows * graph.cardinalities).sum())
     if rows.max(
         initial=0.0

@@ -15,8 +15,8 @@ With a schedule pi is pi^(1/T), and T falls from sweep to sweep. Weights stay wh
 change: a context's weight balances all its visits, hot and cold. Algorithm 1 keeps a binary weight
 in (pi - 1, pi] of one pi; under another pi it is a phase like any other, as the circular form of
 appendix A shows. A weight vector of K states that starts within its bounds stays within (K - 1) / 2
-of 0, whatever the conditionals are (`MOST_STATES`). At T = 0 a visit takes the argmax and leaves
-its weight alone; of several best states herding takes turns.
+of 0, whatever the conditionals are (`MAX_ANNEALED_STATES`). At T = 0 a visit takes the argmax and
+leaves its weight alone; of several best states herding takes turns.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ from herded.system.argument_checks import is_number_between, is_whole_number
 # (the j and x) <= c_(j-1) + 1 + c_(j+1) = 2 c_j: the last have not gained, for they had x. So a
 # weight is within (K - 1) / 2 of 0, since all sum to 0, and before its state is taken 1 higher,
 # which 32 bits at scale 2^24 hold up to this many states.
-MOST_STATES = 254  # of a variable under a schedule
+MAX_ANNEALED_STATES = 254  # of a variable under a schedule
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ class HerdedGibbs(SiteSampler):
 
     def check_annealed(self, model: Model) -> None:
         states = int(model.cardinalities[model.evidence < 0].max(initial=1))
-        if self.herd == 1 and states > MOST_STATES:
+        if self.herd == 1 and states > MAX_ANNEALED_STATES:
             raise MethodError(
-                f"expected variables of at most {MOST_STATES} states for annealed herding, whose "
-                f"weights would overflow, got {states}: use Gibbs(schedule=...)"
+                f"expected variables of at most {MAX_ANNEALED_STATES} states for annealed herding, "
+                f"whose weights would overflow, got {states}: use Gibbs(schedule=...)"
             )

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from herded.methods.protocol import Method
 
-GROUP = "herded.methods"
-DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
+ENTRY_POINT_GROUP = "herded.methods"
+DEFAULT_DAMPING = 0.5  # of belief propagation and mean field, which may not settle without
 
 
 class MethodEntry(NamedTuple):
@@ -30,17 +30,19 @@ class MethodEntry(NamedTuple):
     in_blocks: bool = False  # whether its moves are of blocks
 
 
-BUILT_IN = {
+BUILT_IN_METHODS = {
     "herded": MethodEntry("herded.methods.herded_gibbs", "HerdedGibbs"),
     "gibbs": MethodEntry("herded.methods.gibbs", "Gibbs"),
     "herd": MethodEntry("herded.methods.gibbs", "Gibbs", {"herd": 64}),
     "blocks": MethodEntry("herded.methods.gibbs", "Gibbs", in_blocks=True),
     "tempered": MethodEntry("herded.methods.tempered", "Tempered"),
     "mean-field": MethodEntry(
-        "herded.methods.mean_field.solver", "MeanField", {"damping": DAMPING}
+        "herded.methods.mean_field.solver", "MeanField", {"damping": DEFAULT_DAMPING}
     ),
     "bp": MethodEntry(
-        "herded.methods.belief_propagation.solver", "BeliefPropagation", {"damping": DAMPING}
+        "herded.methods.belief_propagation.solver",
+        "BeliefPropagation",
+        {"damping": DEFAULT_DAMPING},
     ),
     "exact": MethodEntry("herded.methods.exact.solver", "Exact"),
 }
@@ -48,7 +50,9 @@ BUILT_IN = {
 
 def method_names() -> tuple[str, ...]:
     """All names, those of other packages last."""
-    return tuple(dict.fromkeys((*BUILT_IN, *(point.name for point in _entry_point_methods()))))
+    return tuple(
+        dict.fromkeys((*BUILT_IN_METHODS, *(point.name for point in _entry_point_methods())))
+    )
 
 
 def make_method(name: str, **options: Any) -> "Method":
@@ -56,8 +60,8 @@ def make_method(name: str, **options: Any) -> "Method":
 
     Options that its class does not have, such as the seed of a solver, are left out.
     """
-    if name in BUILT_IN:
-        entry = BUILT_IN[name]
+    if name in BUILT_IN_METHODS:
+        entry = BUILT_IN_METHODS[name]
         made, fixed = getattr(importlib.import_module(entry.home), entry.name), entry.options
         if entry.in_blocks:
             from herded.moves.blocks.move import Blocks
@@ -81,4 +85,4 @@ def _entry_point_methods() -> "EntryPoints":
     """Methods of other packages."""
     from importlib.metadata import entry_points  # not before: it takes as long as 15 of our modules
 
-    return entry_points(group=GROUP)
+    return entry_points(group=ENTRY_POINT_GROUP)

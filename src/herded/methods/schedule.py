@@ -16,7 +16,7 @@ from herded.system.argument_checks import is_number_between
 Schedule = str | Callable[[int, int], float]
 
 
-def linear(sweep: int, total: int) -> float:
+def linear_temperature(sweep: int, total: int) -> float:
     """Temperature 1 in the first sweep, 0 (the argmax) in the last."""
     return 1.0 - sweep / (total - 1) if total > 1 else 0.0
 
@@ -46,7 +46,7 @@ def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.nd
             np.arange(state.sweep, state.sweep + sweeps), state.total
         )
         return found
-    temperature = schedule if callable(schedule) else linear
+    temperature = schedule if callable(schedule) else linear_temperature
     return np.array(
         [
             _beta(temperature, sweep, state.total)

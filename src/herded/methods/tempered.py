@@ -40,7 +40,7 @@ from herded.system.memory_limits import Size
 
 MAX_RUNGS = 256
 RUNG_BLOCK_BYTES = 2.0**20  # bytes of the samples of one rung
-SWAPS = ("components", "whole")
+SWAP_KINDS = ("components", "whole")
 SINGLE_SITE_GIBBS = Gibbs()
 
 
@@ -84,7 +84,7 @@ class Tempered(Options):
                 "expected the inverse temperature of the hottest rung from 0 to below 1, got "
                 f"{self.hottest!r}"
             )
-        if self.swaps not in SWAPS:
+        if self.swaps not in SWAP_KINDS:
             raise MethodError(f'expected swaps="components" or "whole", got {self.swaps!r}')
 
     @property

@@ -21,12 +21,12 @@ from herded.models.validation import (
     FactorLabel,
     as_factor_list,
     check_cardinalities,
+    check_log_tables,
     check_model,
     check_names,
     check_scopes,
     check_state_names,
     check_states,
-    check_tables,
     check_unaries,
     factor_label,
     flatten_factors,
@@ -42,7 +42,7 @@ from herded.system.argument_checks import (
 from herded.system.html import html_table
 from herded.system.last_value_cache import cache_last
 
-Factor = tuple[Sequence[int], Any]
+FactorPair = tuple[Sequence[int], Any]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -113,7 +113,7 @@ class FactorGraph:
     def __init__(
         self,
         cardinalities: ArrayLike,
-        factors: Iterable[Factor],
+        factors: Iterable[FactorPair],
         *,
         names: Sequence[str] | None = None,
         state_names: Sequence[Sequence[str]] | None = None,
@@ -183,7 +183,9 @@ class FactorGraph:
                 f"expected {sizes.sum()} table entries for these scopes, got {tables.size}"
             )
         table_start = np.concatenate([[0], np.cumsum(sizes)])
-        check_tables(tables, table_start, lambda f: variables[starts[f] : starts[f + 1]], called)
+        check_log_tables(
+            tables, table_start, lambda f: variables[starts[f] : starts[f + 1]], called
+        )
         model = cls.__new__(cls)
         model.__dict__.update(
             cardinalities=read_only_copy(cards, np.int64),

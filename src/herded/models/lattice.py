@@ -26,7 +26,7 @@ from herded.system.argument_checks import read_only_copy
 from herded.system.html import html_table
 
 ISING, POTTS = -1.0, 0.0
-AT_ONCE = 2**16  # pixels whose log-potentials are added up at once
+PIXELS_PER_PASS = 2**16  # pixels whose log-potentials are added up at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,7 +173,7 @@ class Lattice:
         """
         x = check_states(self, states)
         pictures = x.reshape(-1, *self.shape)
-        scores, step = np.empty(len(pictures)), max(1, AT_ONCE // self.n_variables)
+        scores, step = np.empty(len(pictures)), max(1, PIXELS_PER_PASS // self.n_variables)
         for m in range(0, len(pictures), step):
             scores[m : m + step] = self._scores(pictures[m : m + step])
         return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])

@@ -14,7 +14,7 @@ from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.validation import check_magnitude
 from herded.system.argument_checks import as_float, as_float_array, read_only_copy, short_repr
 
-MOST_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
+MAX_SHAPE_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
 Shape = tuple[int, ...]
 
 
@@ -161,7 +161,7 @@ def _check_is_no_shape(field: ArrayLike) -> None:
     """Refuse what would be a chain of a few strong fields, but hardly is meant as one."""
     if (
         isinstance(field, tuple)
-        and 1 < len(field) <= MOST_AXES
+        and 1 < len(field) <= MAX_SHAPE_AXES
         and all(type(n) is int and n > 1 for n in field)
     ):
         raise ModelError(

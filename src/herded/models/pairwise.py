@@ -10,7 +10,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.validation import FactorLabel
 from herded.system.argument_checks import as_float_array, edge_array, float_array
 
-UNEVEN = "use FactorGraph for variables of different numbers of states"
+UNEVEN_REMEDY = "use FactorGraph for variables of different numbers of states"
 
 
 def pairwise_model(
@@ -77,7 +77,7 @@ def pairwise_model(
 
 def unary_array(log_unary: ArrayLike) -> np.ndarray:
     """(N, K) log-potentials of the variables alone."""
-    return float_array("log_unary", log_unary, 2, UNEVEN)
+    return float_array("log_unary", log_unary, 2, UNEVEN_REMEDY)
 
 
 def build_pairwise_graph(

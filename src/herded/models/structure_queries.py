@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.protocol import Model
 
-EXACTLY = 10**15  # up to here all digits are shown
+MAX_EXACT_COUNT = 10**15  # up to here all digits are shown
 
 
 def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
@@ -23,7 +23,7 @@ def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
 
 def joint_states_text(cardinalities: ArrayLike) -> str:
     """The number of joint states, which may exceed any float, as text: 1,536, 2^1600, 10^482."""
-    exactly = count_joint_states(cardinalities, EXACTLY)
+    exactly = count_joint_states(cardinalities, MAX_EXACT_COUNT)
     if exactly is not None:
         return f"{exactly:,}"
     cards = np.asarray(cardinalities)

@@ -10,7 +10,7 @@ from herded.models.protocol import Model
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
-MOST_KINDS = 8  # of factors or variables that are listed
+MAX_LISTED_KINDS = 8  # of factors or variables that are listed
 
 
 def count_text(n: int, what: str) -> str:
@@ -57,17 +57,19 @@ def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
 def summary_rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Features as lines of a name and what there is to say."""
     arities = [f"{n:,} of {count_text(int(a), 'variable')}" for a, n in found["arities"].items()]
-    yield "factors", _listed(arities)
+    yield "factors", _list_text(arities)
     zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
     yield "entries", f"{found['entries']:,} in tables, {zeros} of them zero"
-    yield "states", _listed([f"{n:,} x {k}" for k, n in found["cardinalities"].items()])
+    yield "states", _list_text([f"{n:,} x {k}" for k, n in found["cardinalities"].items()])
     degree = found["degree"]
     yield "degree", f"{degree['mean']:.3g} on average, {degree['max']:,} at most"
 
 
-def _listed(texts: list[str]) -> str:
-    more = [f"{len(texts) - MOST_KINDS:,} other kinds"] if len(texts) > MOST_KINDS else []
-    return ", ".join([*texts[:MOST_KINDS], *more]) or "none"
+def _list_text(texts: list[str]) -> str:
+    more = (
+        [f"{len(texts) - MAX_LISTED_KINDS:,} other kinds"] if len(texts) > MAX_LISTED_KINDS else []
+    )
+    return ", ".join([*texts[:MAX_LISTED_KINDS], *more]) or "none"
 
 
 def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:

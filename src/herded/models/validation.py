@@ -31,7 +31,7 @@ MAX_TOTAL_LOG_POTENTIAL = 1e12
 # -- of a factor graph: scopes, tables and their shapes ----------------------------------------
 
 FactorLabel = Callable[[int], str]
-Factor = tuple[ArrayLike, ArrayLike]  # variables, log-table
+FactorLike = tuple[ArrayLike, ArrayLike]  # variables, log-table
 
 
 def factor_label(f: int) -> str:
@@ -132,7 +132,7 @@ def table_strides(
     return strides, sizes
 
 
-def check_tables(
+def check_log_tables(
     tables: np.ndarray,
     table_start: np.ndarray,
     scope_of: Callable[[int], np.ndarray],
@@ -182,7 +182,7 @@ def check_magnitude(*tables: np.ndarray, starts: np.ndarray | None = None) -> No
         )
 
 
-def as_factor_list(factors: Iterable[Factor]) -> list[Factor]:
+def as_factor_list(factors: Iterable[FactorLike]) -> list[FactorLike]:
     """What was passed as factors, as a list."""
     try:
         return list(factors)
@@ -192,7 +192,7 @@ def as_factor_list(factors: Iterable[Factor]) -> list[Factor]:
         ) from error
 
 
-def read_factor(f: int, factor: Factor) -> tuple[np.ndarray, np.ndarray]:
+def read_factor(f: int, factor: FactorLike) -> tuple[np.ndarray, np.ndarray]:
     """The variables and the log-table of factor `f` as arrays."""
     try:
         variables, table = factor
@@ -280,7 +280,7 @@ def check_states(model: Model, states: ArrayLike) -> np.ndarray:
     """States as integers (..., N), checked against the cardinalities."""
     x = as_integer_array("states", states)
     n = model.n_variables
-    if _shaped(model, x):
+    if _has_model_shape(model, x):
         x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
     if x.ndim == 0 or x.shape[-1] != n:
         raise ModelError(f"expected states of {n} variables, got an array of shape {x.shape}")
@@ -294,6 +294,6 @@ def check_states(model: Model, states: ArrayLike) -> np.ndarray:
     return x
 
 
-def _shaped(model: Model, x: np.ndarray) -> bool:
+def _has_model_shape(model: Model, x: np.ndarray) -> bool:
     dims = len(model.shape)
     return dims > 1 and x.ndim >= dims and x.shape[x.ndim - dims :] == model.shape

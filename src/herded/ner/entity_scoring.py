@@ -14,9 +14,9 @@ import numpy as np
 from herded.errors import CorpusError
 from herded.ner.text.labels import spans
 
-Labels = Sequence[str]  # of one sentence
+SentenceLabels = Sequence[str]  # of one sentence
 
-LARGEST = 1 << 22  # numbers drawn at once by the bootstrap
+MAX_BOOTSTRAP_NUMBERS = 1 << 22  # numbers drawn at once by the bootstrap
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Score:
         return "\n".join(lines)
 
 
-def score(truth: Sequence[Labels], guess: Sequence[Labels]) -> Score:
+def score(truth: Sequence[SentenceLabels], guess: Sequence[SentenceLabels]) -> Score:
     """Compare guessed labels with the true ones, entity by entity.
 
     An entity is found if its first word, its last word and its kind are right. What would divide by
@@ -116,9 +116,9 @@ def score(truth: Sequence[Labels], guess: Sequence[Labels]) -> Score:
 
 
 def bootstrap(
-    truth: Sequence[Sequence[Labels]],
-    guess: Sequence[Sequence[Labels]],
-    other: Sequence[Sequence[Labels]] | None = None,
+    truth: Sequence[Sequence[SentenceLabels]],
+    guess: Sequence[Sequence[SentenceLabels]],
+    other: Sequence[Sequence[SentenceLabels]] | None = None,
     *,
     resamples: int = 1000,
     seed: int = 0,
@@ -163,7 +163,7 @@ def bootstrap(
     values = np.empty(resamples)
     rng = np.random.Generator(np.random.PCG64(seed))
     n = len(truth)
-    step = max(1, LARGEST // n)
+    step = max(1, MAX_BOOTSTRAP_NUMBERS // n)
     for at in range(0, resamples, step):
         draws = min(step, resamples - at)
         times = rng.multinomial(n, np.full(n, 1.0 / n), size=draws)
@@ -184,7 +184,9 @@ class Interval:
         return f"{self.value:.4f} ({self.low:.4f} to {self.high:.4f})"
 
 
-def _counts(truth: Sequence[Sequence[Labels]], guess: Sequence[Sequence[Labels]]) -> np.ndarray:
+def _counts(
+    truth: Sequence[Sequence[SentenceLabels]], guess: Sequence[Sequence[SentenceLabels]]
+) -> np.ndarray:
     """Per document the entities found, true and guessed."""
     _check_as_many("documents", truth, guess)
     if not truth:

@@ -12,10 +12,10 @@ import numpy as np
 from herded.errors import CorpusError
 from herded.ner.crf.chain_kernels import span_probabilities
 from herded.ner.crf.chain_weights import ChainWeights
-from herded.ner.crf.decoding import RANDOM, chosen_decoder, decode
+from herded.ner.crf.decoding import RANDOM_DECODERS, chosen_decoder, decode
 from herded.ner.crf.encoded_batch import Batch, encode
-from herded.ner.crf.mention_links import RULES
-from herded.ner.crf.serialization import HUGE, TINY, read_recogniser, save_chain
+from herded.ner.crf.mention_links import LINK_RULES
+from herded.ner.crf.serialization import MAX_NUMBER, MIN_SCALE, read_recogniser, save_chain
 from herded.ner.crf.skip_chain import TieWeights
 from herded.ner.text.corpus import document_of
 from herded.ner.text.documents import Document
@@ -23,7 +23,7 @@ from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
 from herded.system.argument_checks import is_number_between
 
-BATCH = 2**15  # words, so that batches take little memory
+WORDS_PER_BATCH = 2**15  # words, so that batches take little memory
 
 
 @dataclass(frozen=True)
@@ -174,13 +174,13 @@ class Recogniser:
         sweeps: int = 400,
         seed: int = 0,
     ) -> Iterator[tuple[list[Document], Batch, np.ndarray, np.ndarray]]:
-        """Documents of about `BATCH` words together, their scores and their labels."""
+        """Documents of about `WORDS_PER_BATCH` words together, their scores and their labels."""
         decoder = chosen_decoder(decoder)
         if skip and self.ties is None:
             raise CorpusError("expected a model with ties for a skip-chain, got a chain alone")
         ties = self.ties if skip else None
         # What is drawn for a word depends on its place, which must be that in its document.
-        for part in _parts(documents, 0 if decoder in RANDOM else BATCH):
+        for part in _parts(documents, 0 if decoder in RANDOM_DECODERS else WORDS_PER_BATCH):
             words = [[sentence.words for sentence in document.sentences] for document in part]
             batch = encode(words, self._vocabulary, self.chain.lexicon)
             scores = self.chain.scores(batch)
@@ -276,7 +276,7 @@ def _load(path: str | os.PathLike[str]) -> Recogniser:
             )
         if not (np.isfinite(table).all() and (table == table.T).all()):
             raise CorpusError(f"expected symmetric ties in {path}, got {table.tolist()!r:.80}")
-        if not is_number_between(trust, TINY, HUGE) or rule not in tuple(RULES):
+        if not is_number_between(trust, MIN_SCALE, MAX_NUMBER) or rule not in tuple(LINK_RULES):
             raise CorpusError(f"expected trust and a rule in {path}, got {trust!r} and {rule!r}")
         ties = TieWeights(table, float(trust), rule)
     return Recogniser(chain, ties, card if isinstance(card, dict) else {})

@@ -52,7 +52,7 @@ mark { color: inherit; background: var(--marker, var(--page)); padding: .1em .3e
 """
 
 
-def brackets(blocks: Iterable[Block]) -> Iterator[str]:
+def bracket_entities(blocks: Iterable[Block]) -> Iterator[str]:
     """Plain text: "[PERSON Tim Roth]". Ends with a new line."""
     return _lines(
         visible(piece) if entity is None else f"[{visible(entity.kind)} {visible(piece)}]"
@@ -61,7 +61,7 @@ def brackets(blocks: Iterable[Block]) -> Iterator[str]:
     )
 
 
-def coloured(blocks: Iterable[Block], kinds: Sequence[str], colours: str) -> Iterator[str]:
+def colour_entities(blocks: Iterable[Block], kinds: Sequence[str], colours: str) -> Iterator[str]:
     """Marked for a terminal with these `colours`, and at the end how many of each kind there are.
 
     Few colours ("standard") are named, and each terminal has its own idea of them; else ("256",
@@ -123,31 +123,33 @@ def json_lines(blocks: Iterable[Block], document: str) -> Iterator[str]:
         offset += len(text)
 
 
-def page(blocks: Iterable[Block], kinds: Sequence[str], title: str) -> Iterator[str]:
+def html_page(blocks: Iterable[Block], kinds: Sequence[str], title: str) -> Iterator[str]:
     """One HTML page that needs nothing else."""
     numbers = _marker_numbers(kinds)
-    name = _escaped(title)
+    name = _escape_text(title)
     yield (
         f'<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{name}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>{_STYLE}{_colours_style()}</style>\n</head>\n<body>\n<h1>{name}</h1>\n"
     )
-    legend = " ".join(f'<mark class="m{numbers[kind]}">{_escaped(kind)}</mark>' for kind in kinds)
+    legend = " ".join(
+        f'<mark class="m{numbers[kind]}">{_escape_text(kind)}</mark>' for kind in kinds
+    )
     yield f'<p class="legend">{legend}</p>\n<div class="text" dir="auto">'
     for text, entities in blocks:
         for piece, entity in _pieces(text, entities):
             if entity is None:
-                yield _escaped(piece)
+                yield _escape_text(piece)
             else:
                 marker = f' class="m{numbers[entity.kind]}"' if entity.kind in numbers else ""
                 yield (
-                    f'<mark{marker} data-kind="{_escaped(entity.kind)}" '
-                    f'title="probability {entity.probability:.3f}">{_escaped(piece)}</mark>'
+                    f'<mark{marker} data-kind="{_escape_text(entity.kind)}" '
+                    f'title="probability {entity.probability:.3f}">{_escape_text(piece)}</mark>'
                 )
     yield "</div>\n</body>\n</html>\n"
 
 
-def columns(blocks: Iterable[Block]) -> Iterator[str]:
+def conll_columns(blocks: Iterable[Block]) -> Iterator[str]:
     """A word, a tab and its BIO label per line, and a blank line after each sentence."""
     for text, entities in blocks:
         starts = [entity.start for entity in entities]
@@ -171,7 +173,7 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-def _escaped(text: str) -> str:
+def _escape_text(text: str) -> str:
     return html.escape(visible(text))
 
 

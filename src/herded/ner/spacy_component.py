@@ -96,7 +96,7 @@ def _document(doc: Any, parts: list[list[Any]]) -> Document:
     return Document("doc", tuple(found), doc.text)
 
 
-def make(
+def make_component(
     nlp: Any,
     name: str,
     model: str | None,
@@ -124,7 +124,7 @@ with contextlib.suppress(ModuleNotFoundError):  # the component itself needs no 
 
     Language.factory(
         "herded_ner",
-        func=make,
+        func=make_component,
         assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
         default_config={
             "model": None,

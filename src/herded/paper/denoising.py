@@ -16,14 +16,14 @@ from herded.methods.protocol import Method, Sampler
 from herded.models.lattice_builders import denoising_model
 from herded.models.protocol import Model
 from herded.paper.denoising_methods import (
-    COLOURS,
-    HERD,
+    DENOISING_SWEEPS,
+    HERD_MEMBERS,
     LONG_CHAIN,
     LONG_HERD,
     METHODS,
-    PAPER,
+    PAPER_ERRORS,
+    ROW_COLOURS,
     SHORT_HERD,
-    SWEEPS,
     sweeps_of,
 )
 from herded.paper.report import Figure, Section, Table, Verdict
@@ -36,7 +36,7 @@ SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of 
 
 
 @dataclass(frozen=True)
-class Errors:
+class DenoisingErrors:
     """errors[method] is (sigmas, images, sweeps), x 1000; and an example at sigma = 4."""
 
     name: str
@@ -63,7 +63,11 @@ def drawn_picture(side: int) -> np.ndarray:
 
 
 def errors_over_sweeps(
-    noisy: np.ndarray, sigma: float, clean: np.ndarray, method: Method, sweeps: int = SWEEPS
+    noisy: np.ndarray,
+    sigma: float,
+    clean: np.ndarray,
+    method: Method,
+    sweeps: int = DENOISING_SWEEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean squared error of P(white), x 1000, after each sweep; and P(white) after the last."""
     start = (noisy > 0).astype(int)
@@ -92,7 +96,9 @@ def _estimates(
             yield state.q[:, 1].copy()
 
 
-def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], None]) -> Errors:
+def run(
+    name: str, clean: np.ndarray, images: int, progress: Callable[[str], None]
+) -> DenoisingErrors:
     """All methods on `images` noisy versions at each sigma, two at a time."""
     truth = np.where(clean, 1.0, -1.0)
     found = {
@@ -116,12 +122,12 @@ def run(name: str, clean: np.ndarray, images: int, progress: Callable[[str], Non
     noisy = _noisy(truth, 4, 0)
     shared = METHODS["Herded Gibbs, shared"](0)
     restored = errors_over_sweeps(noisy, 4, clean, shared)[1] > 0.5
-    return Errors(name, found, (clean, noisy, restored))
+    return DenoisingErrors(name, found, (clean, noisy, restored))
 
 
 def _images(method: str, images: int) -> int:
     """The paper's methods see all noisy pictures; two are enough to tell the others apart."""
-    return images if method in PAPER else min(images, 2)
+    return images if method in PAPER_ERRORS else min(images, 2)
 
 
 def _noisy(truth: np.ndarray, sigma: int, image: int) -> np.ndarray:
@@ -141,11 +147,12 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
     parts.append(Figure([_draw_curves(runs[0])], _curve_caption(runs[0])))
     return Section(
         title="Image denoising (section 4.2, table 2, figures 4 and 5)",
-        text=f"A binary picture with Gaussian noise, restored in {SWEEPS} sweeps with an Ising "
-        "prior of coupling 1. The error is the mean squared difference between P(white) and the "
-        "clean picture, x 1000. The paper's picture is not published: another picture has other "
-        "errors, so compare the order of the methods and their ratios. These depend on the picture "
-        "too, and are not the paper's on small ones: see python -m benchmarks --only picture-size.",
+        text=f"A binary picture with Gaussian noise, restored in {DENOISING_SWEEPS} sweeps with an "
+        "Ising prior of coupling 1. The error is the mean squared difference between P(white) and "
+        "the clean picture, x 1000. The paper's picture is not published: another picture has "
+        "other errors, so compare the order of the methods and their ratios. These depend on the "
+        "picture too, and are not the paper's on small ones: see python -m benchmarks --only "
+        "picture-size.",
         verdicts=[
             *(_verdict(found) for found in runs),
             _rivals_verdict(runs[0]),
@@ -164,30 +171,31 @@ def _horse() -> np.ndarray | None:
     return ~np.asarray(horse(), dtype=bool)
 
 
-def _table(found: Errors) -> Table:
+def _table(found: DenoisingErrors) -> Table:
     rows = []
     for method, errors in found.errors.items():
         last = errors[:, :, -1]
         cells = [f"{m:.2f} ({s:.2f})" for m, s in zip(last.mean(1), last.std(1), strict=True)]
         rows.append([method, "ours", *cells])
-        if method in PAPER:
-            rows.append([method, "paper", *PAPER[method]])
+        if method in PAPER_ERRORS:
+            rows.append([method, "paper", *PAPER_ERRORS[method]])
     h, w = found.example[0].shape
     images = next(iter(found.errors.values())).shape[1]
     fewer = " (2 for what is not in the paper's table)" if images > 2 else ""
     return Table(
         f"denoising-{found.name.split()[-1]}",
-        f"Error x 1000 on {found.name} ({h} x {w}), after {SWEEPS} sweeps where the row names no "
-        f"others: mean (standard deviation) over {images} noisy pictures{fewer}, beside the "
-        "paper's on its own picture. A sweep of a herd updates every pixel in each of its "
-        f"{HERD} members: {SWEEPS // HERD} sweeps of it are as many updates as {SWEEPS} of one "
-        f"chain, {SWEEPS} as {SWEEPS * HERD}.",
+        f"Error x 1000 on {found.name} ({h} x {w}), after {DENOISING_SWEEPS} sweeps where the row "
+        f"names no others: mean (standard deviation) over {images} noisy pictures{fewer}, beside "
+        "the paper's on its own picture. A sweep of a herd updates every pixel in each of its "
+        f"{HERD_MEMBERS} members: {DENOISING_SWEEPS // HERD_MEMBERS} sweeps of it are as many "
+        f"updates as {DENOISING_SWEEPS} of one chain, {DENOISING_SWEEPS} as "
+        f"{DENOISING_SWEEPS * HERD_MEMBERS}.",
         ["method", "whose", *(f"sigma {sigma}" for sigma in SIGMAS)],
         rows,
     )
 
 
-def _verdict(found: Errors) -> Verdict:
+def _verdict(found: DenoisingErrors) -> Verdict:
     herded, shared = found.last("Herded Gibbs"), found.last("Herded Gibbs, shared")
     gibbs = found.last("Gibbs")
     noisy = slice(1, None)  # sigma = 4, 6, 8
@@ -204,12 +212,12 @@ def _verdict(found: Errors) -> Verdict:
     )
 
 
-def _rivals_verdict(found: Errors) -> Verdict:
+def _rivals_verdict(found: DenoisingErrors) -> Verdict:
     """Where mean field and herded Gibbs stand to each other, here and there."""
     places, agrees = [], True
     for method in ("Herded Gibbs", "Herded Gibbs, shared"):
         ours = found.last("Mean field, D = 1") < found.last(method)
-        theirs = _mean(PAPER["Mean field, D = 1"]) < _mean(PAPER[method])
+        theirs = _mean(PAPER_ERRORS["Mean field, D = 1"]) < _mean(PAPER_ERRORS[method])
         places.append(f"{method} at sigma = {_where(ours)} (paper: {_where(theirs)})")
         agrees = agrees and bool((ours == theirs).all())
     return Verdict(
@@ -224,10 +232,12 @@ def _where(found: np.ndarray) -> str:
     return ", ".join(str(s) for s, here in zip(SIGMAS, found, strict=True) if here) or "none"
 
 
-def _mean_field_verdict(found: Errors) -> str:
+def _mean_field_verdict(found: DenoisingErrors) -> str:
     """Which schedule has the paper's gain from damping 0.5 to 1?"""
     noisy = slice(1, None)  # sigma = 4, 6, 8
-    paper = np.array([_mean(PAPER["Mean field, D = 1"]), _mean(PAPER["Mean field, D = 0.5"])])
+    paper = np.array(
+        [_mean(PAPER_ERRORS["Mean field, D = 1"]), _mean(PAPER_ERRORS["Mean field, D = 0.5"])]
+    )
     gains = {"the paper": (paper[0] / paper[1])[noisy]}
     for schedule, suffix in (
         ("one colour of the checkerboard after the other", ""),
@@ -250,7 +260,7 @@ def _mean_field_verdict(found: Errors) -> str:
     )
 
 
-def _herd_verdict(found: Errors) -> str:
+def _herd_verdict(found: DenoisingErrors) -> str:
     """Errors of a herd over those of one chain, on the pictures that both have seen."""
     images = found.errors[LONG_HERD].shape[1]
     last = {name: found.errors[name][:, :images, -1].mean(axis=1) for name in found.errors}
@@ -260,10 +270,10 @@ def _herd_verdict(found: Errors) -> str:
 
     return (
         f"Herds, at sigma = {', '.join(str(s) for s in SIGMAS)}: at as many updates a herd of "
-        f"{HERD} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, for its members have "
-        f"had only {SWEEPS // HERD} sweeps each to leave the noisy picture. At {SWEEPS} sweeps "
-        f"each it has {times(LONG_HERD, 'Gibbs')} times the error of Gibbs, "
-        f"{times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
+        f"{HERD_MEMBERS} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, for its "
+        f"members have had only {DENOISING_SWEEPS // HERD_MEMBERS} sweeps each to leave the noisy "
+        f"picture. At {DENOISING_SWEEPS} sweeps each it has {times(LONG_HERD, 'Gibbs')} times the "
+        f"error of Gibbs, {times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
         f"{times(LONG_HERD, LONG_CHAIN)} times that of one Gibbs chain with as many updates."
     )
 
@@ -276,24 +286,24 @@ def _capital(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _example_caption(found: Errors) -> str:
+def _example_caption(found: DenoisingErrors) -> str:
     return (
         f"{_capital(found.name)}, its corrupted version at sigma = 4, and the "
-        f"restoration by {SWEEPS} sweeps of shared herded Gibbs."
+        f"restoration by {DENOISING_SWEEPS} sweeps of shared herded Gibbs."
     )
 
 
-def _curve_caption(found: Errors) -> str:
+def _curve_caption(found: DenoisingErrors) -> str:
     return (
         f"Error against sweeps on {found.name} at sigma = 4; bars: one standard deviation. Mean "
         "field updates one colour of the checkerboard after the other. The herd is drawn twice: "
-        f"against its sweeps, each of {HERD} updates of every pixel, and (squares) at as many "
-        "updates as the others have made."
+        f"against its sweeps, each of {HERD_MEMBERS} updates of every pixel, and (squares) at as "
+        "many updates as the others have made."
     )
 
 
 @with_plot_style
-def _draw_example(found: Errors) -> list[str]:
+def _draw_example(found: DenoisingErrors) -> list[str]:
     panels = []
     for picture, title in zip(found.example, ("clean", "noisy, σ = 4", "restored"), strict=True):
         figure, axis = subplots(1, 1, width=2.8, height=2.9)
@@ -305,16 +315,16 @@ def _draw_example(found: Errors) -> list[str]:
 
 
 @with_plot_style
-def _draw_curves(found: Errors) -> str:
+def _draw_curves(found: DenoisingErrors) -> str:
     figure, axis = subplots(1, 1, width=4.2, height=3.8)
-    sweeps = np.arange(1, SWEEPS + 1)
-    for number, method in enumerate(COLOURS):
+    sweeps = np.arange(1, DENOISING_SWEEPS + 1)
+    for number, method in enumerate(ROW_COLOURS):
         at_four = found.errors[method][SIGMAS.index(4)]
         axis.errorbar(
             sweeps,
             at_four.mean(axis=0),
             at_four.std(axis=0),
-            color=COLOURS[method],
+            color=ROW_COLOURS[method],
             label=method,
             lw=1.5,
             elinewidth=0.7,
@@ -323,8 +333,10 @@ def _draw_curves(found: Errors) -> str:
     short, long = (
         found.errors[name][SIGMAS.index(4)].mean(axis=0) for name in (SHORT_HERD, LONG_HERD)
     )
-    axis.errorbar(sweeps, long, fmt="--", color=GIBBS_COLOUR, label=f"Gibbs, herd of {HERD}")
-    updates = HERD * np.arange(1, 1 + len(short))
+    axis.errorbar(
+        sweeps, long, fmt="--", color=GIBBS_COLOUR, label=f"Gibbs, herd of {HERD_MEMBERS}"
+    )
+    updates = HERD_MEMBERS * np.arange(1, 1 + len(short))
     axis.errorbar(updates, short, fmt="s:", color=GIBBS_COLOUR, label="the same, at equal updates")
     axis.set(xlabel="sweeps", ylabel="error x 1000", yscale="log")
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)

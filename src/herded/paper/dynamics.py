@@ -26,14 +26,14 @@ from herded.run.recording.recorders import Joint, Samples
 from herded.system.numerics.exp_log import log_array
 from herded.theory import total_variation
 
-SWEEPS = 2**14
-CHANCES = (0.1, 0.25, 0.3, 0.5, 0.618, 0.9)
-INDEPENDENT = (2**0.5 - 1, 3**0.5 - 1)  # with 1 they have no rational relation
-LOCKED = (0.5, 0.5)
-HERD = 64
+ORBIT_SWEEPS = 2**14
+HERDED_CHANCES = (0.1, 0.25, 0.3, 0.5, 0.618, 0.9)
+INDEPENDENT_CHANCES = (2**0.5 - 1, 3**0.5 - 1)  # with 1 they have no rational relation
+LOCKED_CHANCES = (0.5, 0.5)
+HERD_MEMBERS = 64
 
 
-def independent(chances: tuple[float, ...]) -> FactorGraph:
+def independent_model(chances: tuple[float, ...]) -> FactorGraph:
     """Variables without edges, 1 with these probabilities."""
     tables = log_array(np.array([[1 - chance, chance] for chance in chances]))
     return FactorGraph([2] * len(chances), [((i,), table) for i, table in enumerate(tables)])
@@ -42,7 +42,7 @@ def independent(chances: tuple[float, ...]) -> FactorGraph:
 def section(size: str, progress: Callable[[str], None]) -> Section:
     """The pictures, and what is claimed of them; the same at every size."""
     progress("herding: one weight, two weights, a herd")
-    strays = {chance: farthest(chance) for chance in CHANCES}
+    strays = {chance: max_stray_count(chance) for chance in HERDED_CHANCES}
     rows = [_row(name, chances, method) for name, chances in _PAIRS for method in _METHODS]
     free, locked, herd = (float(rows[k][3]) for k in (0, 2, 3))
     return Section(
@@ -51,22 +51,23 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
         "weight is positive, and pays. Nothing is random.",
         verdicts=[
             Verdict(
-                f"For pi = {', '.join(map(str, CHANCES))} and every T up to {SWEEPS:,} the count "
-                f"is at most {max(strays.values()):.3f} from T pi.",
+                f"For pi = {', '.join(map(str, HERDED_CHANCES))} and every T up to "
+                f"{ORBIT_SWEEPS:,} the count is at most {max(strays.values()):.3f} from T pi.",
                 "One variable: the number of ones stays within 1 of T pi, at all times (lemma 1).",
                 max(strays.values()) <= 1,
             ),
             Verdict(
-                f"Two variables of probabilities {INDEPENDENT[0]:.4f} and {INDEPENDENT[1]:.4f}: "
-                f"after {SWEEPS:,} sweeps the joint distribution is {free:.4f} from the truth. "
-                f"Two fair coins, which are not independent in this sense, stay {locked:.2f} away.",
+                f"Two variables of probabilities {INDEPENDENT_CHANCES[0]:.4f} and "
+                f"{INDEPENDENT_CHANCES[1]:.4f}: after {ORBIT_SWEEPS:,} sweeps the joint "
+                f"distribution is {free:.4f} from the truth. Two fair coins, which are not "
+                f"independent in this sense, stay {locked:.2f} away.",
                 "Independent variables: the joint distribution is right in the end if their "
                 "probabilities and 1 are rationally independent (theorem 1).",
                 free < 0.01,
             ),
             Verdict(
                 f"A herd needs no such condition: on the two fair coins, after as many updates by "
-                f"a herd of {HERD}, the distance is {herd:.4f}."
+                f"a herd of {HERD_MEMBERS}, the distance is {herd:.4f}."
             ),
         ],
         parts=[
@@ -78,7 +79,10 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
                 "the variable is 1 on the red arc.",
             ),
             Figure(
-                [draw_torus(INDEPENDENT, "no rational relation"), draw_torus(LOCKED, "fair coins")],
+                [
+                    draw_torus(INDEPENDENT_CHANCES, "no rational relation"),
+                    draw_torus(LOCKED_CHANCES, "fair coins"),
+                ],
                 "Two independent variables: both weights, modulo 1, over 600 sweeps; the state "
                 "depends on the rectangle. Left: the path fills the square, so that every state "
                 "has its area. Right: two fair coins that start alike move as one, and two of the "
@@ -100,8 +104,9 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
             ),
             Table(
                 "two-independent",
-                f"Two independent variables after {SWEEPS:,} updates of each. How many of the four "
-                "states were visited, and the distance of the joint distribution from the truth.",
+                f"Two independent variables after {ORBIT_SWEEPS:,} updates of each. How many of "
+                "the four states were visited, and the distance of the joint distribution from the "
+                "truth.",
                 ["probabilities", "method", "states", "d_v"],
                 rows,
                 folded=True,
@@ -110,26 +115,28 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
     )
 
 
-_PAIRS = (("independent", INDEPENDENT), ("fair coins", LOCKED))
+_PAIRS = (("independent", INDEPENDENT_CHANCES), ("fair coins", LOCKED_CHANCES))
 _METHODS: dict[str, tuple[Method, int]] = {
     "herded Gibbs": (HerdedGibbs(phases="half"), 1),
-    f"Gibbs, herd of {HERD}": (Gibbs(herd=HERD), HERD),
+    f"Gibbs, herd of {HERD_MEMBERS}": (Gibbs(herd=HERD_MEMBERS), HERD_MEMBERS),
 }
 
 
 def _row(name: str, chances: tuple[float, ...], method: str) -> list[Any]:
     chosen, members = _METHODS[method]
-    model = independent(chances)
-    joint = infer(model, chosen, sweeps=SWEEPS // members, keep=[Joint()]).joint
+    model = independent_model(chances)
+    joint = infer(model, chosen, sweeps=ORBIT_SWEEPS // members, keep=[Joint()]).joint
     first, second = chances
     truth = np.outer([1 - first, first], [1 - second, second])
     states = int((joint > 0).sum())
     return [name, method, states, f"{total_variation(joint, truth):.4f}"]
 
 
-def farthest(chance: float) -> float:
+def max_stray_count(chance: float) -> float:
     """How far the count of ones of a herded variable strays from T pi, over all T."""
     method = HerdedGibbs(phases="half")
-    drawn = infer(independent((chance,)), method, sweeps=SWEEPS, keep=[Samples()]).samples[0, :, 0]
-    due = chance * np.arange(1, SWEEPS + 1)
+    drawn = infer(
+        independent_model((chance,)), method, sweeps=ORBIT_SWEEPS, keep=[Samples()]
+    ).samples[0, :, 0]
+    due = chance * np.arange(1, ORBIT_SWEEPS + 1)
     return float(np.abs(np.cumsum(drawn, dtype=np.int64) - due).max())

@@ -58,11 +58,11 @@ class Section:
     seconds: float = 0.0
 
 
-def write(sections: Sequence[Section], folder: Path, command: str) -> Path:
+def write_report(sections: Sequence[Section], folder: Path, command: str) -> Path:
     """Write index.html and the tables' CSV files into `folder`; give the page's path."""
     from herded.paper.html_page import page
 
-    prepare(folder)
+    prepare_folder(folder)
     try:
         for section in sections:
             for part in section.parts:
@@ -76,7 +76,7 @@ def write(sections: Sequence[Section], folder: Path, command: str) -> Path:
     return folder / "index.html"
 
 
-def prepare(folder: Path) -> None:
+def prepare_folder(folder: Path) -> None:
     """Make the folder and try to write there, so that a long run does not fail at its end."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

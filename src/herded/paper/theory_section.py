@@ -26,8 +26,8 @@ SIZES = {
     "default": (20, 60_000, 2**18),
     "full": (60, 200_000, 2**20),
 }
-COINS = 10
-HEADS = {"T_star": "T*"}
+N_COINS = 10
+COLUMN_HEADS = {"T_star": "T*"}
 
 
 def section(size: str, progress: Callable[[str], None]) -> Section:
@@ -63,8 +63,8 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
             ),
             Verdict(
                 f"Without rational independence (theorem 1): herding visits {coins[0][1]} of "
-                f"{2**COINS} states of {COINS} fair coins while every marginal is exact; slack 1 "
-                f"visits {coins[1][1]}."
+                f"{2**N_COINS} states of {N_COINS} fair coins while every marginal is exact; slack "
+                f"1 visits {coins[1][1]}."
             ),
             Verdict(_plateau_verdict(plateaus, herded_sweeps)),
         ],
@@ -85,7 +85,7 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
             ),
             Table(
                 "phase-locking",
-                f"{COINS} fair coins, 4,096 sweeps, weights start alike.",
+                f"{N_COINS} fair coins, 4,096 sweeps, weights start alike.",
                 ["method", "states visited", "largest marginal error", "d_v of the joint"],
                 coins,
                 folded=True,
@@ -116,7 +116,7 @@ def _looseness(rows: list[Any]) -> float:
 
 
 def _table(name: str, caption: str, rows: list[Any]) -> Table:
-    head = [HEADS.get(field.name, field.name) for field in fields(rows[0])]
+    head = [COLUMN_HEADS.get(field.name, field.name) for field in fields(rows[0])]
     columns = zip(*(astuple(row) for row in rows), strict=True)
     return Table(name, caption, head, list(zip(*map(_column, columns), strict=True)), folded=True)
 
@@ -160,7 +160,7 @@ def _statements() -> list[list[str]]:
 
 
 def _coins() -> list[list[str]]:
-    model = pairwise_model(np.zeros((COINS, 2)), np.empty((0, 2), int), np.zeros((2, 2)))
+    model = pairwise_model(np.zeros((N_COINS, 2)), np.empty((0, 2), int), np.zeros((2, 2)))
     rows = []
     for name, method in (
         ("herding", HerdedGibbs(phases="half")),
@@ -169,7 +169,7 @@ def _coins() -> list[list[str]]:
         result = infer(model, method, sweeps=4096, keep=[Joint(), Samples()])
         visited = len(np.unique(result.samples[0], axis=0))
         marginal = np.abs(result.samples[0].mean(axis=0) - 0.5).max()
-        distance = theory.total_variation(result.joint, np.full((2,) * COINS, 2.0**-COINS))
+        distance = theory.total_variation(result.joint, np.full((2,) * N_COINS, 2.0**-N_COINS))
         rows.append([name, str(visited), f"{marginal:.2g}", f"{distance:.3f}"])
     return rows
 

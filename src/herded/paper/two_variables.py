@@ -26,18 +26,18 @@ from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, svg, wi
 from herded.system.numerics.exp_log import log_array
 
 EPSILONS = (0.1, 0.01, 0.001, 0.0001)
-TRUTH = 0.75  # P(X_1 = 1) for every eps
-HERD = 50  # members; it divides the sweeps of SIZES
+TRUE_PROBABILITY = 0.75  # P(X_1 = 1) for every eps
+HERD_MEMBERS = 50  # members; it divides the sweeps of SIZES
 SIZES = {"quick": (2_000, 40), "default": (100_000, 200), "full": (1_000_000, 200)}
 POINTS = 60
-HERDS: dict[str, Callable[[int], Method]] = {
-    "Gibbs": lambda seed: Gibbs(seed=seed, herd=HERD),
-    "herded Gibbs": lambda seed: HerdedGibbs(seed=seed, herd=HERD),
+HERD_METHODS: dict[str, Callable[[int], Method]] = {
+    "Gibbs": lambda seed: Gibbs(seed=seed, herd=HERD_MEMBERS),
+    "herded Gibbs": lambda seed: HerdedGibbs(seed=seed, herd=HERD_MEMBERS),
 }
 
 
 @dataclass(frozen=True)
-class Runs:
+class RepeatedRuns:
     """Estimates of P(X_1 = 1) by many runs of one method."""
 
     updates: np.ndarray  # (points,) of each variable: sweeps, times the members of a herd
@@ -47,12 +47,12 @@ class Runs:
     @property
     def error(self) -> np.ndarray:
         """Mean absolute error over the runs."""
-        found: np.ndarray = np.abs(self.estimates - TRUTH).mean(axis=0)
+        found: np.ndarray = np.abs(self.estimates - TRUE_PROBABILITY).mean(axis=0)
         return found
 
     @property
     def second_half_error(self) -> float:
-        return float(np.abs(self.second_half - TRUTH).mean())
+        return float(np.abs(self.second_half - TRUE_PROBABILITY).mean())
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Curves:
     sweeps: np.ndarray
     herded: np.ndarray  # (points,)
     herded_error: np.ndarray  # upper envelope: the largest error from here on, as the paper draws
-    gibbs: Runs
-    herds: dict[str, Runs]
+    gibbs: RepeatedRuns
+    herds: dict[str, RepeatedRuns]
 
     def slope(self, errors: np.ndarray) -> float:
         """Of log error over log sweeps, once the chain has had time to cross: 10 / eps sweeps."""
@@ -87,27 +87,30 @@ def run(eps: float, sweeps: int, runs: int) -> Curves:
     # Twice as long as it is shown: an envelope would dip where the run ends.
     ones = _ones(model, HerdedGibbs(phases="half"), 2 * sweeps, start)
     herded = ones / np.arange(1, 2 * sweeps + 1)
-    error = np.abs(herded - TRUTH)
+    error = np.abs(herded - TRUE_PROBABILITY)
     envelope = np.maximum.accumulate(error[::-1])[::-1]
-    gibbs = _many(model, lambda seed: Gibbs(seed=seed), 1, at, runs, start)
-    herds = {name: _many(model, make, HERD, at, runs, start) for name, make in HERDS.items()}
+    gibbs = _run_seeds(model, lambda seed: Gibbs(seed=seed), 1, at, runs, start)
+    herds = {
+        name: _run_seeds(model, make, HERD_MEMBERS, at, runs, start)
+        for name, make in HERD_METHODS.items()
+    }
     return Curves(eps, at, herded[at - 1], envelope[at - 1], gibbs, herds)
 
 
-def _many(
+def _run_seeds(
     model: FactorGraph,
     make: Callable[[int], Method],
     members: int,
     updates: np.ndarray,
     runs: int,
     start: np.ndarray,
-) -> Runs:
+) -> RepeatedRuns:
     """Runs of as many updates as the last of `updates`, seen where these end a sweep, or nearly."""
     at = np.unique(updates[updates >= members] // members)
     last, half = int(at[-1]), int(at[-1]) // 2
     ones = np.stack([_ones(model, make(seed), last, start) for seed in range(runs)])
     late = (ones[:, -1] - ones[:, half - 1]) / (members * (last - half))
-    return Runs(members * at, ones[:, at - 1] / (members * at), late)
+    return RepeatedRuns(members * at, ones[:, at - 1] / (members * at), late)
 
 
 def _ones(model: FactorGraph, method: Method, sweeps: int, start: np.ndarray) -> np.ndarray:
@@ -157,14 +160,14 @@ def _herd_table(curves: list[Curves], runs: int) -> Table:
         whole = [f"{run.error[-1]:.1e}" for run in drawn]
         half = [f"{run.second_half_error:.1e}" for run in drawn]
         rows.append([f"{c.eps:g}", *whole, *half])
-    names = ["Gibbs", *(f"{name}, herd" for name in HERDS)]
+    names = ["Gibbs", *(f"{name}, herd" for name in HERD_METHODS)]
     return Table(
         "two-variables-herds",
-        f"Herds of {HERD} (not in the paper) at as many updates: error of P(X1 = 1) after "
+        f"Herds of {HERD_MEMBERS} (not in the paper) at as many updates: error of P(X1 = 1) after "
         f"{curves[0].sweeps[-1]:,} updates of each variable, which are "
-        f"{curves[0].sweeps[-1] // HERD:,} sweeps of a herd, from the whole run and from its "
-        f"second half alone. Means over {runs} runs. 3/4 suits kept phases (herded Gibbs, herd): "
-        "the ones of a settled herd are 37 and 38 of 50 by turns, and their mean is exact.",
+        f"{curves[0].sweeps[-1] // HERD_MEMBERS:,} sweeps of a herd, from the whole run and from "
+        f"its second half alone. Means over {runs} runs. 3/4 suits kept phases (herded Gibbs, "
+        "herd): the ones of a settled herd are 37 and 38 of 50 by turns, and their mean is exact.",
         ["eps", *names, *(f"{name}, 2nd half" for name in names)],
         rows,
         folded=True,
@@ -201,11 +204,12 @@ def _herd_verdict(curves: list[Curves]) -> str:
     ]
     ahead = [c for c in curves if all(c.herded_error[-1] < h.error[-1] for h in c.herds.values())]
     return (
-        f"Herds, at eps = {_list([c.eps for c in curves])}: at as many updates a herd of {HERD} "
-        f"has {_list(whole)} times the error of Gibbs, and {_list(half)} times where the first "
-        f"half of each run is left out. All {HERD} members must leave (0, 0), and each has only "
-        f"1/{HERD} of the sweeps to do it. One chain of herded Gibbs, whole run, is better than "
-        f"either herd at eps = {_list([c.eps for c in ahead]) or 'none'}."
+        f"Herds, at eps = {_list([c.eps for c in curves])}: at as many updates a herd of "
+        f"{HERD_MEMBERS} has {_list(whole)} times the error of Gibbs, and {_list(half)} times "
+        f"where the first half of each run is left out. All {HERD_MEMBERS} members must leave (0, "
+        f"0), and each has only 1/{HERD_MEMBERS} of the sweeps to do it. One chain of herded "
+        "Gibbs, whole run, is better than either herd at eps = "
+        f"{_list([c.eps for c in ahead]) or 'none'}."
     )
 
 
@@ -223,8 +227,8 @@ def _caption(runs: int) -> str:
         "From left to right: eps = 0.1, 0.01, 0.001, 0.0001. (a) P(X1 = 1), Gibbs with one "
         f"standard deviation over {runs} runs; (b) their errors in log-log coordinates, for herded "
         "Gibbs the upper envelope; (c) inverse errors: a straight line is a rate of 1/T. Dashed: "
-        f"herds of {HERD}, means over {runs} runs. Those with drawn phases (Gibbs) and with kept "
-        "ones nearly coincide, for most of their error is that of the start."
+        f"herds of {HERD_MEMBERS}, means over {runs} runs. Those with drawn phases (Gibbs) and "
+        "with kept ones nearly coincide, for most of their error is that of the start."
     )
 
 
@@ -236,7 +240,7 @@ def _draw(c: Curves) -> str:
     top.fill_between(c.sweeps, mean - spread, mean + spread, color=GIBBS_COLOUR, alpha=0.2, lw=0)
     top.semilogx(c.sweeps, mean, color=GIBBS_COLOUR, label="Gibbs")
     top.semilogx(c.sweeps, c.herded, color=HERDED_COLOUR, label="herded Gibbs")
-    top.axhline(TRUTH, color="#9ca3af", lw=0.8)
+    top.axhline(TRUE_PROBABILITY, color="#9ca3af", lw=0.8)
     top.set(title=f"ε = {c.eps:g}", ylim=(-0.05, 1.05), ylabel="(a) P(X₁ = 1)")
     middle.loglog(c.sweeps, c.gibbs.error, color=GIBBS_COLOUR)
     middle.loglog(c.sweeps, c.herded_error, color=HERDED_COLOUR)

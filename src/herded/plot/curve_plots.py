@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import NotKeptError
-from herded.plot.figure_helpers import WIDTH, plain_axis_label
+from herded.plot.figure_helpers import WIDTH_INCHES, plain_axis_label
 from herded.system.figures import (
     GIBBS_COLOUR,
     HERDED_COLOUR,
@@ -16,9 +16,9 @@ from herded.system.figures import (
     with_plot_style,
 )
 
-COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
-MOST_LINES = 8  # of chains
-MOST_POINTS = 2000  # of a line
+LINE_COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
+MAX_CHAIN_LINES = 8  # of chains
+MAX_LINE_POINTS = 2000  # of a line
 
 
 @with_plot_style
@@ -42,9 +42,9 @@ def curve(results: Any) -> Any:
     >>> hd.plot.curve(runs).savefig("curve.png")
     """
     named = results if isinstance(results, Mapping) else {"": results}
-    figure, axis = subplots(1, 1, width=WIDTH, height=3.6)
+    figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=3.6)
     for n, (name, result) in enumerate(named.items()):
-        colour, found = COLOURS[n % len(COLOURS)], result.curve
+        colour, found = LINE_COLOURS[n % len(LINE_COLOURS)], result.curve
         errors = np.maximum(found.errors, np.finfo(float).tiny)
         if len(errors) > 1:
             axis.plot(found.sweeps, errors.T, color=colour, alpha=0.3, linewidth=0.7)
@@ -84,12 +84,12 @@ def series(result: Any, name: str | None = None) -> Any:
             "expected observables for a picture, but the run ended before the first value: use "
             "more sweeps, or a smaller Observable(every=)"
         )
-    figure, axes = subplots(len(found), 1, width=WIDTH, height=0.6 + 2.0 * len(found))
+    figure, axes = subplots(len(found), 1, width=WIDTH_INCHES, height=0.6 + 2.0 * len(found))
     for axis, observed in zip(np.ravel(axes), found, strict=True):
         values = observed.series.reshape(*observed.series.shape[:2], -1)
-        step = -(-values.shape[1] // MOST_POINTS)
+        step = -(-values.shape[1] // MAX_LINE_POINTS)
         sweeps = observed.every * np.arange(1, values.shape[1] + 1)[::step]
-        for chain in values[:: -(-len(values) // MOST_LINES), ::step, 0]:
+        for chain in values[:: -(-len(values) // MAX_CHAIN_LINES), ::step, 0]:
             axis.plot(sweeps, chain, color=GIBBS_COLOUR, alpha=0.3, linewidth=0.6)
         mean = float(np.ravel(observed.mean)[0])
         axis.axhline(mean, color=HERDED_COLOUR, linewidth=1.2)

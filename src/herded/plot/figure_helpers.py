@@ -7,7 +7,7 @@ import numpy as np
 from herded.models.protocol import Model
 from herded.system.figures import subplots
 
-WIDTH = 6.4  # inches
+WIDTH_INCHES = 6.4  # inches
 MAX_NAME_CHARS = 24  # letters of a name
 
 

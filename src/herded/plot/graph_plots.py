@@ -9,10 +9,10 @@ from herded.models.naming import variable_label
 from herded.plot.figure_helpers import plain_axis_label, shared_state
 from herded.system.figures import HERDED_COLOUR, subplots, with_plot_style
 
-MOST_NAMES = 60
-MOST_FORCES = 400  # variables between which forces are computed
-MOST_EDGES = 20_000  # that are drawn
-ROUNDS = 120
+MAX_NODE_NAMES = 60
+MAX_FORCE_VARIABLES = 400  # variables between which forces are computed
+MAX_DRAWN_EDGES = 20_000  # that are drawn
+SPRING_ROUNDS = 120
 
 
 @with_plot_style
@@ -37,12 +37,12 @@ def graph(of: Any) -> Any:
     >>> hd.plot.graph(model).savefig("graph.png")
     """
     model = getattr(of, "model", of)
-    table = of.kept["chain_marginals"].mean(axis=0) if "chain_marginals" in _kept(of) else None
+    table = of.kept["chain_marginals"].mean(axis=0) if "chain_marginals" in _find_kept(of) else None
     edges = _edges(model)
     places = _places(model, edges)
     n = model.n_variables
     figure, axis = subplots(1, 1, width=6.4, height=5.6)
-    step = -(-len(edges) // MOST_EDGES) or 1
+    step = -(-len(edges) // MAX_DRAWN_EDGES) or 1
     lines = places[edges[::step]]
     gaps = np.full((len(lines), 1, 2), np.nan)
     flat = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
@@ -68,7 +68,7 @@ def graph(of: Any) -> Any:
             f"P({shared_state(model, 1)})" if binary else "probability of the most probable state"
         )
         figure.colorbar(dots, ax=axis, label=label, shrink=0.8)
-    for i in range(n) if n <= MOST_NAMES else ():
+    for i in range(n) if n <= MAX_NODE_NAMES else ():
         name = plain_axis_label(variable_label(model, i), 16)
         axis.annotate(
             name, places[i], xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7
@@ -79,7 +79,7 @@ def graph(of: Any) -> Any:
     return figure
 
 
-def _kept(of: Any) -> Any:
+def _find_kept(of: Any) -> Any:
     found = getattr(of, "kept", {})
     return {name for name, value in found.items() if value is not None}
 
@@ -100,7 +100,7 @@ def _places(model: Any, edges: np.ndarray) -> np.ndarray:
         lean = index[:, :-2] @ np.array([[0.35, 0.28]] * (len(shape) - 2)).reshape(-1, 2)
         return np.stack([index[:, -1] + lean[:, 0], -index[:, -2] + lean[:, 1]], axis=1)
     places = _spectral_layout(n, edges)
-    return _spring_layout(places, edges) if n <= MOST_FORCES else places
+    return _spring_layout(places, edges) if n <= MAX_FORCE_VARIABLES else places
 
 
 def _spectral_layout(n: int, edges: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ def _spectral_layout(n: int, edges: np.ndarray) -> np.ndarray:
     x, ends = rng.normal(size=(n, 2)), np.concatenate([edges, edges[:, ::-1]])
     degree = np.bincount(ends[:, 0], minlength=n) + 1.0
     weight = degree / degree.sum()
-    for _ in range(ROUNDS):
+    for _ in range(SPRING_ROUNDS):
         total = x.copy()
         for d in range(2):
             total[:, d] += np.bincount(ends[:, 0], x[ends[:, 1], d], minlength=n)
@@ -125,7 +125,7 @@ def _spring_layout(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
     n = len(x)
     length = 1.0 / np.sqrt(n)
     x = x / max(1e-300, np.abs(x).max())
-    for step in np.linspace(0.12, 0.005, ROUNDS):
+    for step in np.linspace(0.12, 0.005, SPRING_ROUNDS):
         gaps = [side[:, None] - side for side in x.T.copy()]  # a dimension each: rows are added up
         push = length**2 / np.maximum(gaps[0] * gaps[0] + gaps[1] * gaps[1], 1e-6)
         force = np.stack([(gap * push).sum(axis=1) for gap in gaps], axis=1) - 0.02 * x

@@ -8,7 +8,7 @@ from herded.errors import MethodError
 from herded.models.naming import state_label, variable_index, variable_label
 from herded.models.protocol import Model
 from herded.plot.figure_helpers import (
-    WIDTH,
+    WIDTH_INCHES,
     image,
     make_panels,
     middle_slice,
@@ -17,11 +17,11 @@ from herded.plot.figure_helpers import (
 )
 from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, with_plot_style
 
-MOST_ROWS = 40  # variables that have a bar and a name each
-MOST_PANELS = 6  # states of a grid that have an image each
-ROW = 0.24  # inches of a bar
+MAX_BAR_ROWS = 40  # variables that have a bar and a name each
+MAX_STATE_PANELS = 6  # states of a grid that have an image each
+ROW_INCHES = 0.24  # inches of a bar
 GREY = "#9ca3af"
-BEST = "most probable state"
+BEST_STATE_TITLE = "most probable state"
 
 
 @with_plot_style
@@ -53,8 +53,8 @@ def marginals(result: Any, variables: Any = None) -> Any:
     picked = np.arange(model.n_variables)
     if variables is not None:
         picked = np.array([variable_index(model, key) for key in variables], np.int64)
-    if len(picked) > MOST_ROWS:
-        return _ranked(model, tables.mean(axis=0), picked)
+    if len(picked) > MAX_BAR_ROWS:
+        return _draw_ranked(model, tables.mean(axis=0), picked)
     return _bars(result, tables.mean(axis=0), picked)
 
 
@@ -64,12 +64,12 @@ def _images(model: Model, table: np.ndarray) -> Any:
     shown = [(f"P({plain_axis_label(state_label(model, 0, s))})", table[:, s]) for s in range(k)]
     if k == 2:
         shown = shown[1:]
-    elif k > MOST_PANELS:
-        shown = [(BEST, table.argmax(axis=1)), ("its probability", table.max(axis=1))]
+    elif k > MAX_STATE_PANELS:
+        shown = [(BEST_STATE_TITLE, table.argmax(axis=1)), ("its probability", table.max(axis=1))]
     figure, axes = make_panels(len(shown), 3.4, 3.0)
     for axis, (title, values) in zip(axes, shown, strict=True):
         picture, place = middle_slice(values.reshape(model.shape))
-        top = float(k - 1) if title == BEST else 1.0
+        top = float(k - 1) if title == BEST_STATE_TITLE else 1.0
         image(figure, axis, picture, title + place, top)
     return figure
 
@@ -77,7 +77,7 @@ def _images(model: Model, table: np.ndarray) -> Any:
 def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
     """A row for each variable, its states side by side, and intervals where they are known."""
     model = result.model
-    figure, axis = subplots(1, 1, width=WIDTH, height=1.0 + ROW * max(4, len(picked)))
+    figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=1.0 + ROW_INCHES * max(4, len(picked)))
     spans = _intervals(result)
     binary = bool((model.cardinalities[picked] <= 2).all())
     for row, i in enumerate(picked):
@@ -128,9 +128,9 @@ def _intervals(result: Any) -> np.ndarray | None:
         return None
 
 
-def _ranked(model: Model, table: np.ndarray, picked: np.ndarray) -> Any:
+def _draw_ranked(model: Model, table: np.ndarray, picked: np.ndarray) -> Any:
     """The probabilities of many variables in order of size."""
-    figure, axis = subplots(1, 1, width=WIDTH, height=3.4)
+    figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=3.4)
     free = picked[model.evidence[picked] < 0]
     binary = bool((model.cardinalities[free] == 2).all())
     values = np.sort(table[free, 1] if binary else table[free].max(axis=1))

@@ -6,11 +6,17 @@ import numpy as np
 
 from herded.errors import NotKeptError
 from herded.models.naming import variable_label
-from herded.plot.figure_helpers import WIDTH, image, make_panels, middle_slice, plain_axis_label
+from herded.plot.figure_helpers import (
+    WIDTH_INCHES,
+    image,
+    make_panels,
+    middle_slice,
+    plain_axis_label,
+)
 from herded.system.figures import subplots, with_plot_style
 
-MOST_NAMES = 40
-MOST_PIXELS = 1000  # along each side of stripes
+MAX_ROW_NAMES = 40
+MAX_STRIPE_PIXELS = 1000  # along each side of stripes
 
 
 @with_plot_style
@@ -44,10 +50,10 @@ def samples(result: Any, most: int = 6) -> Any:
         )
     if len(model.shape) > 1:
         return _images(model, kept, most)
-    figure, axis = subplots(1, 1, width=WIDTH, height=1.2 + 0.2 * min(30, model.n_variables))
+    figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=1.2 + 0.2 * min(30, model.n_variables))
     stripes = kept[0].T
-    across = -(-stripes.shape[1] // MOST_PIXELS)
-    down = -(-stripes.shape[0] // MOST_PIXELS)
+    across = -(-stripes.shape[1] // MAX_STRIPE_PIXELS)
+    down = -(-stripes.shape[0] // MAX_STRIPE_PIXELS)
     sweeps = result.kept["sample_sweeps"]
     extent = (float(sweeps[0]), float(sweeps[-1]), model.n_variables - 0.5, -0.5)
     shown = axis.imshow(
@@ -58,7 +64,7 @@ def samples(result: Any, most: int = 6) -> Any:
         extent=extent,
     )
     axis.set_xlabel("sweeps after the burn-in")
-    if model.n_variables <= MOST_NAMES:
+    if model.n_variables <= MAX_ROW_NAMES:
         names = [plain_axis_label(variable_label(model, i)) for i in range(model.n_variables)]
         axis.set_yticks(range(model.n_variables), names)
     else:

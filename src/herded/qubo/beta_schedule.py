@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError
-from herded.qubo.spin_biases import Biases
+from herded.qubo.spin_biases import SpinBiases
 from herded.system.argument_checks import is_number_between
 from herded.system.numerics.exp_log import exp_array, log
 
-KINDS = ("mixed", "geometric", "linear")
+SCHEDULE_KINDS = ("mixed", "geometric", "linear")
 
 # Found on other graphs than those of `python -m benchmarks --only qubo`.
-HOT = 1.2  # over the strength of a variable: hotter, most spins turn freely
-COLD = 5.0  # over a weak bias: colder, hardly a spin turns against it
-WEAK = 0.1  # biases so weak that only this part of all is weaker
-LINEAR = 7.0  # a "mixed" temperature falls linearly to so small a part of what it was
+HOT_BETA_FACTOR = 1.2  # over the strength of a variable: hotter, most spins turn freely
+COLD_BETA_FACTOR = 5.0  # over a weak bias: colder, hardly a spin turns against it
+WEAK_BIAS_SHARE = 0.1  # biases so weak that only this part of all is weaker
+LINEAR_TAIL_FACTOR = 7.0  # a "mixed" temperature falls linearly to so small a part of what it was
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,11 @@ class BetaSchedule:
         return np.where(sweeps >= total - 1, np.inf, betas)
 
     def _mixed(self, parts: np.ndarray) -> np.ndarray:
-        """The temperature falls linearly to 1 / LINEAR, then geometrically, as fast at first."""
+        """The temperature falls linearly to 1 / LINEAR_TAIL_FACTOR, then geometrically, as fast
+        at first.
+        """
         whole = min(self.cold / self.hot, sys.float_info.max)
-        fall = min(LINEAR, whole)
+        fall = min(LINEAR_TAIL_FACTOR, whole)
         left = log(whole / fall)
         turn = (fall - 1.0) / (fall - 1.0 + left) if left > 0 else 1.0
         rate = left / (1.0 - turn) if turn < 1 else 0.0
@@ -69,12 +71,12 @@ class BetaSchedule:
 
 
 def make_beta_schedule(
-    biases: Biases, beta_range: tuple[float, float] | None, kind: str
+    biases: SpinBiases, beta_range: tuple[float, float] | None, kind: str
 ) -> BetaSchedule:
     """The schedule with the given range, or with one that fits the biases."""
-    if kind not in KINDS:
+    if kind not in SCHEDULE_KINDS:
         raise MethodError(
-            f"expected beta_schedule_type to be one of {', '.join(KINDS)}, got {kind!r}"
+            f"expected beta_schedule_type to be one of {', '.join(SCHEDULE_KINDS)}, got {kind!r}"
         )
     if beta_range is None:
         return BetaSchedule(*fitting_range(biases), kind)
@@ -95,7 +97,7 @@ def make_beta_schedule(
     return BetaSchedule(float(hot), float(cold), kind)
 
 
-def fitting_range(biases: Biases) -> tuple[float, float]:
+def fitting_range(biases: SpinBiases) -> tuple[float, float]:
     """(hot, cold): from where strong biases begin to matter to where weak ones are settled.
 
     A coupling matters at about the temperature at which the weaker of its ends settles: the strong
@@ -107,9 +109,9 @@ def fitting_range(biases: Biases) -> tuple[float, float]:
     ends = np.minimum(strength[biases.rows], strength[biases.columns])
     shares = np.concatenate([biases.moderate_fields**2, biases.couplings**2])
     strengths = np.concatenate([strength, ends])
-    hot = HOT * float(_sum(shares) / _sum(shares * strengths))
+    hot = HOT_BETA_FACTOR * float(_sum(shares) / _sum(shares * strengths))
     sizes = np.abs(np.concatenate([biases.fields, biases.couplings]))
-    cold = COLD / float(np.quantile(sizes[sizes > 0], WEAK))
+    cold = COLD_BETA_FACTOR / float(np.quantile(sizes[sizes > 0], WEAK_BIAS_SHARE))
     return 2.0**-biases.exponent * hot, 2.0**-biases.exponent * max(cold, hot)
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from herded.errors import Interrupted, MethodError, ModelError, missing_extra_error
 from herded.layouts.base import SweepableLayout
 from herded.methods.gibbs import Gibbs
-from herded.models.convert.bqm import VALUES, drop_names
-from herded.qubo.beta_schedule import KINDS, BetaSchedule, make_beta_schedule
-from herded.qubo.spin_biases import Biases, read_biases
+from herded.models.convert.bqm import VALUES_BY_VARTYPE, drop_names
+from herded.qubo.beta_schedule import SCHEDULE_KINDS, BetaSchedule, make_beta_schedule
+from herded.qubo.spin_biases import SpinBiases, read_biases
 from herded.run.build_result import full_repr
-from herded.run.interrupts import stop_event_on_interrupt, without_part
+from herded.run.interrupts import interrupt_without_result, stop_event_on_interrupt
 from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
 from herded.system.argument_checks import is_number_between, is_whole_number
@@ -31,11 +31,12 @@ except ImportError as error:
     raise missing_extra_error("dimod", "HerdedSampler", "dimod") from error
 
 GENERATORS = ("none", "tile", "random")
-SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
+N_SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
 
-MEMBERS = 64  # of a herd at most: a word of bits; herds of more than one word gain nothing
-FEWEST = 2  # also for one read: there are faster layouts for herds whose temperature falls
-ROOM = 2**28  # bytes of herds that run side by side
+MAX_HERD_MEMBERS = 64  # of a herd at most: a word of bits; herds of more than one word gain nothing
+# also for one read: there are faster layouts for herds whose temperature falls
+MIN_HERD_MEMBERS = 2
+MAX_PARALLEL_BYTES = 2**28  # bytes of herds that run side by side
 
 
 class HerdedSampler(dimod.Sampler, dimod.Initialized):
@@ -57,7 +58,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
 
     def __init__(self) -> None:
         self._properties = {
-            "beta_schedule_options": KINDS,
+            "beta_schedule_options": SCHEDULE_KINDS,
             "initial_states_generators": GENERATORS,
         }
 
@@ -76,7 +77,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             "initial_states_generator": ["initial_states_generators"],
         }
 
-    @without_part()
+    @interrupt_without_result()
     def sample(
         self,
         bqm: Any,
@@ -157,11 +158,11 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         method = replace(method, seed=seed, herd=_members(len(starts)))
         reads, interrupted, stopped, ready = starts, False, False, began
         if bqm.num_variables:
-            layout, inside = _laid_out(bqm, biases, method, beta)
+            layout, inside = _compile_layout(bqm, biases, method, beta)
             ready = time.perf_counter_ns()
             reads, interrupted, stopped = _run(layout, inside, starts, sweeps)
         sampled = time.perf_counter_ns()
-        values = np.array(VALUES[bqm.vartype.name], np.int8)[reads]
+        values = np.array(VALUES_BY_VARTYPE[bqm.vartype.name], np.int8)[reads]
         found = dimod.SampleSet.from_samples_bqm((values, list(bqm.variables)), bqm)
         info = _method_info(method, beta)
         info |= {"num_sweeps": sweeps, "seed": seed, "interrupted": interrupted}
@@ -203,13 +204,13 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
 def _checked_seed(seed: int | None) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if not is_whole_number(seed, 0) or int(seed) >= SEEDS:
+    if not is_whole_number(seed, 0) or int(seed) >= N_SEEDS:
         raise MethodError(f"expected seed as a whole number from 0 to 2^32 - 1, got {seed!r}")
     return int(seed)
 
 
 def _method(
-    biases: Biases, beta: float | None, beta_range: tuple[float, float] | None, kind: str
+    biases: SpinBiases, beta: float | None, beta_range: tuple[float, float] | None, kind: str
 ) -> Gibbs:
     """Gibbs sampling, annealed unless there is a `beta`."""
     if beta is None:
@@ -235,12 +236,12 @@ def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
 
 def _members(reads: int) -> int:
     """Of each of as few herds as there can be, all alike; some members may be spare."""
-    herds = -(-reads // MEMBERS)
-    return max(FEWEST, -(-reads // herds))
+    herds = -(-reads // MAX_HERD_MEMBERS)
+    return max(MIN_HERD_MEMBERS, -(-reads // herds))
 
 
-def _laid_out(
-    bqm: Any, biases: Biases, method: Gibbs, beta: float | None
+def _compile_layout(
+    bqm: Any, biases: SpinBiases, method: Gibbs, beta: float | None
 ) -> tuple[SweepableLayout, Gibbs]:
     """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
     bqm, schedule = bqm.copy(), method.schedule
@@ -261,7 +262,7 @@ def _run(
     herds = -(-reads // members)
     spare = np.repeat(starts[-1:], herds * members - reads, axis=0)
     places = np.concatenate([starts, spare]).reshape(herds, members, -1)
-    together = max(1, int(ROOM // layout.chain_memory))
+    together = max(1, int(MAX_PARALLEL_BYTES // layout.chain_memory))
     ends, interrupted = [], False
     with stop_event_on_interrupt() as stop:
         for first in range(0, herds, together):

@@ -14,17 +14,18 @@ import numpy as np
 
 from herded.errors import ModelError
 
-ROUNDING = 1e-9  # of the strongest bias: smaller ones are rounding errors of biases that cancel
+# of the strongest bias: smaller ones are rounding errors of biases that cancel
+RELATIVE_BIAS_ROUNDING = 1e-9
 MAX_EXPONENT = 500  # exponents of 2: smaller biases than 2^-500 count as 0, larger ones are refused
 
 # Of whole numbers in kernels: the widest field they are to hold, with room for what rounding adds,
 # and the bits behind its point.
-NARROW, WIDE = (30.0, 10), (120.0, 24)
+NARROW_RANGE, WIDE_RANGE = (30.0, 10), (120.0, 24)
 MAX_ROUNDING_LOG_ODDS = 1 / 2  # a step of whole numbers, in log-odds at the coldest beta, at most
 
 
 @dataclass(frozen=True, eq=False)
-class Biases:
+class SpinBiases:
     """E(s) = 2^exponent (sum_i fields_i s_i + sum_(i,j) couplings_ij s_i s_j), none beyond 1."""
 
     fields: np.ndarray  # (N,)
@@ -68,14 +69,14 @@ class Biases:
 
         `whole` is False where no such numbers are fine enough.
         """
-        for widest, bits in (NARROW, WIDE):
+        for widest, bits in (NARROW_RANGE, WIDE_RANGE):
             k = math.frexp(self.reach / widest)[1]
             if cold * 2.0 ** (self.exponent + k - bits) <= MAX_ROUNDING_LOG_ODDS:
                 return self.exponent + k, True
         return self.exponent, False
 
 
-def read_biases(bqm: Any) -> Biases:
+def read_biases(bqm: Any) -> SpinBiases:
     """Those of a dimod.BinaryQuadraticModel of either kind."""
     spins = bqm.change_vartype("SPIN", inplace=False)
     linear, (rows, columns, quadratic), _ = spins.to_numpy_vectors()
@@ -90,6 +91,9 @@ def read_biases(bqm: Any) -> Biases:
         raise ModelError(f"expected a finite offset, got {bqm.offset}")
     exponent = math.frexp(strong)[1] if strong >= 2.0**-MAX_EXPONENT else 0
     biases = np.ldexp(biases, -exponent)
-    biases[np.abs(biases) < max(ROUNDING * np.ldexp(strong, -exponent), 2.0**-MAX_EXPONENT)] = 0.0
+    biases[
+        np.abs(biases)
+        < max(RELATIVE_BIAS_ROUNDING * np.ldexp(strong, -exponent), 2.0**-MAX_EXPONENT)
+    ] = 0.0
     fields, couplings = biases[: len(linear)], biases[len(linear) :]
-    return Biases(fields, rows, columns, couplings, exponent)
+    return SpinBiases(fields, rows, columns, couplings, exponent)

@@ -18,16 +18,16 @@ from herded.run.diagnostics.chain_agreement import (
 )
 from herded.run.diagnostics.confinement import find_confinement
 from herded.run.diagnostics.length_diagnostics import (
-    SHORT_RUN,
+    SHORT_RUN_KIND,
+    diagnostic_texts,
     few_round_trips,
     length_diagnostics,
-    sentences,
 )
-from herded.run.diagnostics.run_length import RunLength, assess
+from herded.run.diagnostics.run_length import RunLength, assess_length
 from herded.run.observables.recorder import Observables
-from herded.run.observables.result import build_observable_results, with_doubt
+from herded.run.observables.result import build_observable_results, with_diagnostics
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.growing_arrays import joined
+from herded.run.recording.growing_arrays import join_chains
 from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate_log_z, log_z_warnings
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
@@ -47,9 +47,10 @@ from herded.version import __version__
 MAX_MEMBERS_CHECKED = 16  # members of herds that are looked at for walls of hard zeros
 MAX_VARIABLES_CHECKED = 1024  # variables of herds whose states are compared with earlier ones
 MAX_UNPACKED_STATES = 2**26  # states of a herd that are unpacked for that
-WITHOUT_MEANS = frozenset({Samples, BestState})  # of one chain: nothing is averaged over the run
+# of one chain: nothing is averaged over the run
+KINDS_WITHOUT_MEANS = frozenset({Samples, BestState})
 
-VERSIONS = {
+PACKAGE_VERSIONS = {
     "herded": __version__,
     "numpy": np.__version__,
     "python": platform.python_version(),
@@ -80,7 +81,7 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
     findings = _findings(run, doubt, kept, length) if recorded else ()
     if "observables" in kept:
         serious = "; ".join(one.message for one in findings if one.severity == "warning")
-        kept["observables"] = with_doubt(kept["observables"], serious)
+        kept["observables"] = with_diagnostics(kept["observables"], serious)
     if run.layout.reports:
         facts |= run.layout.report([chain.state for chain in run.chains])
     return Result(
@@ -90,7 +91,7 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=kept,
-        warnings=sentences(findings),
+        warnings=diagnostic_texts(findings),
         diagnostics=findings,
         model=model,
         method=run.method,
@@ -144,7 +145,7 @@ def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
         "layout": layout.kind,
         "memory": layout.memory,
         **facts,
-        "versions": dict(VERSIONS),
+        "versions": dict(PACKAGE_VERSIONS),
     }
 
 
@@ -178,7 +179,7 @@ def _collect_records(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     if BestState in keep and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
     if Samples in keep:
-        kept["samples"] = joined(run, Samples, "samples")
+        kept["samples"] = join_chains(run, Samples, "samples")
         kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
     if PairMarginals in keep:
         pairs = recorders(PairMarginals)
@@ -217,10 +218,10 @@ def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
     """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
     if getattr(run.method, "schedule", None) is not None:
         return None
-    if len(run.chains) == 1 and run.keep.keys() <= WITHOUT_MEANS:
+    if len(run.chains) == 1 and run.keep.keys() <= KINDS_WITHOUT_MEANS:
         return None
     traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in run.chains]
-    return assess(traces, kept.get("observables"), run.layout.model)
+    return assess_length(traces, kept.get("observables"), run.layout.model)
 
 
 def _findings(
@@ -261,7 +262,7 @@ def _findings(
         traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
         is_shared = start_is_shared(traces)
         found += length_diagnostics(length, run.recorded, run.burn_in, is_shared, len(chains) > 1)
-    if run.layout.reports and not any(one.kind == SHORT_RUN for one in found):
+    if run.layout.reports and not any(one.kind == SHORT_RUN_KIND for one in found):
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)
         found += [few] if few is not None else []

@@ -35,17 +35,17 @@ from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.held_results import left_of
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
 from herded.run.observables.recorder import Observable
-from herded.run.progress import Callback
+from herded.run.progress import SnapshotCallback
 from herded.run.query import (
+    check_count,
     check_layout,
-    count,
     is_solver,
     is_time,
     keep_by_type,
-    role,
+    method_protocol,
     total_sweeps,
 )
-from herded.run.recording.recorders import Keep
+from herded.run.recording.recorders import KeepArgument
 from herded.run.result import Result
 from herded.run.run_loop import UNLIMITED_SWEEPS, run_until_done
 from herded.run.sampler_run import BRIEF_RUN_UPDATES, MAX_HERD_UPDATES, SamplerRun
@@ -67,12 +67,12 @@ def run_method(
     seconds: float | None = None,
     burn_in: int | None = None,
     chains: int | None = None,
-    keep: Sequence[Keep | Observable] | None = None,
+    keep: Sequence[KeepArgument | Observable] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
     progress: bool | None = None,
-    callback: Callback | None = None,
+    callback: SnapshotCallback | None = None,
     layout: str | Layout | None = None,
     max_memory: Size | None = None,
     threads: int | None = None,
@@ -92,13 +92,13 @@ def run_method(
         burn_in = method.burn_in if burn_in is None else burn_in
         chains = method.chains if chains is None else chains
         reason, method = method.reason, method.method
-    if isinstance(method, type) or role(method) is None:
+    if isinstance(method, type) or method_protocol(method) is None:
         raise MethodError(f"expected a method such as HerdedGibbs(), got {short_repr(method)}")
     sweeps = total_sweeps(method, sweeps, seconds)
-    burn_in = count("burn_in", 0 if burn_in is None else burn_in, 0)
-    chains = count("chains", 1 if chains is None else chains, 1)
+    burn_in = check_count("burn_in", 0 if burn_in is None else burn_in, 0)
+    chains = check_count("chains", 1 if chains is None else chains, 1)
     if threads is not None:
-        count("threads", threads, 1)
+        check_count("threads", threads, 1)
     if not is_time(checkpoint_every):
         raise MethodError(
             f"expected checkpoint_every as seconds of 0 or more, got {short_repr(checkpoint_every)}"

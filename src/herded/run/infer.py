@@ -18,12 +18,12 @@ from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.run.execute import run_method, users_level
-from herded.run.interrupted_result import INTERRUPTED, check_on_interrupt, settle
-from herded.run.interrupts import stop_event_on_interrupt, without_part
+from herded.run.interrupted_result import INTERRUPTED_KIND, check_on_interrupt, settle_interruption
+from herded.run.interrupts import interrupt_without_result, stop_event_on_interrupt
 from herded.run.observables.recorder import Observable
-from herded.run.progress import Callback
+from herded.run.progress import SnapshotCallback
 from herded.run.query import is_solver
-from herded.run.recording.recorders import Keep
+from herded.run.recording.recorders import KeepArgument
 from herded.run.result import Result
 from herded.run.selection.recommendation import Recommendation
 from herded.system.memory_limits import Size
@@ -37,12 +37,12 @@ def infer(
     seconds: float | None = None,
     burn_in: int | None = None,
     chains: int | None = None,
-    keep: Sequence[Keep | Observable] | None = None,
+    keep: Sequence[KeepArgument | Observable] | None = None,
     start: ArrayLike | State | Sequence[State] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: float = 30.0,
     progress: bool | None = None,
-    callback: Callback | None = None,
+    callback: SnapshotCallback | None = None,
     layout: str | Layout | None = None,
     max_memory: Size | None = None,
     threads: int | None = None,
@@ -164,7 +164,7 @@ def infer(
         "threads": threads,
         "executor": executor,
     }
-    with without_part():
+    with interrupt_without_result():
         if method is None or isinstance(method, str):
             from herded.run.selection.named_methods import (
                 run_named_method,  # which runs what it has chosen
@@ -174,9 +174,9 @@ def infer(
         else:
             with _stopping(method, on_interrupt):
                 result = run_method(model, method, **options)
-    result = settle(result, on_interrupt)
+    result = settle_interruption(result, on_interrupt)
     for found in result.diagnostics:
-        if found.kind == INTERRUPTED and found.severity == "warning":
+        if found.kind == INTERRUPTED_KIND and found.severity == "warning":
             warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
     return result
 

@@ -12,7 +12,7 @@ from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
-from herded.run.recording.recorder_base import STATES_AT_ONCE
+from herded.run.recording.recorder_base import STATES_PER_PASS
 from herded.system.argument_checks import as_integer_array
 from herded.system.numerics.counter_rng import stream_key
 
@@ -50,7 +50,7 @@ def _resume_state(
     fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
     fresh.restore({**given.arrays(), "tally": fresh.tally})
     fresh.total = given.sweep + total
-    at_once = max(1, STATES_AT_ONCE // max(layout.model.n_variables, 1))
+    at_once = max(1, STATES_PER_PASS // max(layout.model.n_variables, 1))
     for some in member_ranges(layout.members, at_once):
         for state in layout.some_values(fresh, *some):
             check_start(layout.model, state)

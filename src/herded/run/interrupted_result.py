@@ -8,19 +8,19 @@ from herded.run.result import Diagnostic, Result
 from herded.system.argument_checks import short_repr
 from herded.system.interrupts import NO_PART
 
-INTERRUPTED = "interrupted"  # the kind of the diagnostic
-CHOICES = ("raise", "return")
+INTERRUPTED_KIND = "interrupted"  # the kind of the diagnostic
+ON_INTERRUPT_CHOICES = ("raise", "return")
 
 
 def check_on_interrupt(choice: object) -> None:
     """Raise unless it is one of the two."""
-    if not (isinstance(choice, str) and choice in CHOICES):
+    if not (isinstance(choice, str) and choice in ON_INTERRUPT_CHOICES):
         raise MethodError(f'expected on_interrupt="raise" or "return", got {short_repr(choice)}')
 
 
 def is_interrupted(result: Result) -> bool:
     """Whether somebody asked the run to stop, also if it had come to its end by then."""
-    return any(one.kind == INTERRUPTED for one in result.diagnostics)
+    return any(one.kind == INTERRUPTED_KIND for one in result.diagnostics)
 
 
 def flag_interrupted(result: Result, missing: str = "") -> Result:
@@ -37,11 +37,11 @@ def flag_interrupted(result: Result, missing: str = "") -> Result:
         severity, message = "warning", f"interrupted after the last sweep, without {missing}"
     else:
         severity, message = "note", "interrupted when the run was done"
-    found = Diagnostic(INTERRUPTED, severity, message)
+    found = Diagnostic(INTERRUPTED_KIND, severity, message)
     return replace(result, diagnostics=(*result.diagnostics, found))
 
 
-def settle(result: Result, on_interrupt: str) -> Result:
+def settle_interruption(result: Result, on_interrupt: str) -> Result:
     """The result of a run that nobody interrupted; of another one, what `on_interrupt` says.
 
     A run that has recorded nothing has no numbers to give, whatever was asked for.
@@ -52,6 +52,6 @@ def settle(result: Result, on_interrupt: str) -> Result:
         raise Interrupted(NO_PART)
     if on_interrupt == "return":
         return result
-    found = next(one for one in result.diagnostics if one.kind == INTERRUPTED)
+    found = next(one for one in result.diagnostics if one.kind == INTERRUPTED_KIND)
     which = "whole" if found.severity == "note" else "partial"
     raise Interrupted(f"{found.message}: error.result is the {which} result", result)

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 
 from herded.errors import Interrupted
-from herded.system.interrupts import NO_PART, SAME_PRESS
+from herded.system.interrupts import NO_PART, SAME_PRESS_SECONDS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ def _in_main_thread() -> bool:
 
 
 @contextlib.contextmanager
-def without_part() -> Iterator[None]:
+def interrupt_without_result() -> Iterator[None]:
     """Turn a KeyboardInterrupt that carries no partial result into an `Interrupted` that says so.
 
     Such as that of a second Ctrl-C, or of one that came while tables were filled.
@@ -91,7 +91,7 @@ def raises_interrupted(function: Function) -> Function:
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        with without_part():
+        with interrupt_without_result():
             return function(*args, **options)
 
     return cast(Function, call)
@@ -102,9 +102,10 @@ def stop_event_on_interrupt(
 ) -> contextlib.AbstractContextManager[threading.Event]:
     """An event that Ctrl-C sets instead of raising; whoever uses it raises `Interrupted` later.
 
-    A second Ctrl-C raises at once, unless it comes so soon (`SAME_PRESS`) that it is the same one.
-    Nested uses share one event. With `brief`, no handlers are set unless it is nested: setting
-    them would take longer than the run, and in a loop of such runs Ctrl-C should end the loop.
+    A second Ctrl-C raises at once, unless it comes so soon (`SAME_PRESS_SECONDS`) that it is the
+    same one. Nested uses share one event. With `brief`, no handlers are set unless it is nested:
+    setting them would take longer than the run, and in a loop of such runs Ctrl-C should end the
+    loop.
     """
     if _halt is not None:
         return _halted_by(_halt)
@@ -160,7 +161,7 @@ def _set_by_signals(event: threading.Event) -> Iterator[None]:
         if pressed == math.inf:
             pressed = time.monotonic()
             event.set()
-        elif time.monotonic() - pressed > SAME_PRESS:
+        elif time.monotonic() - pressed > SAME_PRESS_SECONDS:
             signal.signal(number, before[signal.Signals(number)])
             signal.raise_signal(number)
 

@@ -9,8 +9,8 @@ from html import escape
 from typing import Any
 
 BAR_DELAY_SECONDS = 0.5  # seconds before a bar appears, so that short runs show none
-COMPILING = "compiling, once"
-PACE = 0.2  # seconds between two updates: each is a message
+COMPILING_TEXT = "compiling, once"
+UPDATE_SECONDS = 0.2  # seconds between two updates: each is a message
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Snapshot:
     states: Callable[[], Any]  # (chains, *shape) as they are now, or None
 
 
-Callback = Callable[[Snapshot], str | None]
+SnapshotCallback = Callable[[Snapshot], str | None]
 
 
 class Progress:
@@ -132,7 +132,7 @@ class Progress:
             """The text beside the bar: a note of the run, or that kernels are being compiled."""
 
             def render(self, task: Task) -> Text:
-                return Text(COMPILING) if is_compiling() else super().render(task)
+                return Text(COMPILING_TEXT) if is_compiling() else super().render(task)
 
         self.bar = Bar(
             TextColumn("{task.description}"),
@@ -172,7 +172,7 @@ class NotebookBar:
 
         self.what, self.total, self.units = what, total, units
         self.html = HTML
-        self.began, self.shown = time.perf_counter(), -PACE
+        self.began, self.shown = time.perf_counter(), -UPDATE_SECONDS
         self.handle: Any = display(HTML(""), display_id=True)
 
     def update(self, task: None, *, completed: int, note: str) -> None:
@@ -180,7 +180,7 @@ class NotebookBar:
         from herded.system.compilation.jit import is_compiling
 
         now = time.perf_counter()
-        if now - self.shown >= PACE:
+        if now - self.shown >= UPDATE_SECONDS:
             self.shown = now
             words = "compiling, once" if is_compiling() else note
             self.handle.update(self.html(self._text(completed, words, now - self.began)))

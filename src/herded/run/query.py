@@ -16,7 +16,7 @@ from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import (
     ErrorCurve,
     Joint,
-    Keep,
+    KeepArgument,
     Marginals,
     PairMarginals,
     Samples,
@@ -32,7 +32,7 @@ DEFAULT_SWEEPS = 1000  # of a method that was given
 _ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
 
-def role(method: object) -> type | None:
+def method_protocol(method: object) -> type | None:
     """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
     kind = type(method)
     if kind not in _ROLES:
@@ -42,7 +42,7 @@ def role(method: object) -> type | None:
 
 
 def is_solver(method: object) -> "TypeIs[Solver]":
-    return role(method) is Solver
+    return method_protocol(method) is Solver
 
 
 def check_layout(layout: Layout, model: Model, method: object) -> None:
@@ -66,14 +66,14 @@ def check_layout(layout: Layout, model: Model, method: object) -> None:
 def total_sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
     """How many there are at most."""
     if seconds is None:
-        return DEFAULT_SWEEPS if sweeps is None else count("sweeps", sweeps, 1)
+        return DEFAULT_SWEEPS if sweeps is None else check_count("sweeps", sweeps, 1)
     check_seconds(seconds)
     if sweeps is None and is_annealed(method):
         raise MethodError(
             f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
             "from the first to the last, got seconds alone: pass both"
         )
-    return UNLIMITED_SWEEPS if sweeps is None else count("sweeps", sweeps, 1)
+    return UNLIMITED_SWEEPS if sweeps is None else check_count("sweeps", sweeps, 1)
 
 
 def check_seconds(seconds: float) -> float:
@@ -87,7 +87,7 @@ def is_time(seconds: object) -> bool:
     return isinstance(seconds, Real) and not isinstance(seconds, bool) and float(seconds) >= 0
 
 
-def count(name: str, value: SupportsIndex, least: int) -> int:
+def check_count(name: str, value: SupportsIndex, least: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # 1e4
     try:
@@ -102,7 +102,7 @@ def count(name: str, value: SupportsIndex, least: int) -> int:
 
 
 def keep_by_type(
-    keep: Sequence[Keep | Observable] | None, rao_blackwell: bool = False
+    keep: Sequence[KeepArgument | Observable] | None, rao_blackwell: bool = False
 ) -> dict[type, Any]:
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     choices: dict[type, Any] = {}

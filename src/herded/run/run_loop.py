@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from herded.run.progress import Callback, Progress, Snapshot
+from herded.run.progress import Progress, Snapshot, SnapshotCallback
 
 UNLIMITED_SWEEPS = 2**60  # sweeps of a run that only the clock ends
 MAX_TIMED_BLOCK_SECONDS = 0.1  # seconds of a block of a run with a time limit
@@ -68,7 +68,7 @@ def run_until_done(
     *,
     seconds: float | None = None,
     progress: bool | None = None,
-    callback: Callback | None = None,
+    callback: SnapshotCallback | None = None,
     save: Callable[[], None] | None = None,
     save_every: float = 30.0,
     is_brief: bool = False,

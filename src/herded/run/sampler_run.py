@@ -31,7 +31,7 @@ BLOCK_ENTRIES = 2**20
 MAX_UNREAD_BLOCK_UPDATES = 2**24  # updates of a block whose samples nobody reads
 MAX_COUNTED_SAMPLES = 255  # samples of a block: in bytes
 MAX_WARM_UP_BYTES = 2**26  # bytes of weights that a run by the clock may copy to compile with
-WORTH_THREADS = 2**20  # updates in a whole run
+MIN_UPDATES_FOR_THREADS = 2**20  # updates in a whole run
 MAX_HERD_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would overflow
 FIRST_BLOCK_UPDATES = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF_RUN_UPDATES = 2**16  # updates of a run that is over before anybody could interrupt it
@@ -333,7 +333,7 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
 
 def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     """Threads where there is enough work to share; else none."""
-    if run.updates < WORTH_THREADS:
+    if run.updates < MIN_UPDATES_FOR_THREADS:
         return None
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
     workers = min(cpu_count.count_usable_cpus() if threads is None else threads, parts)

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-CACHE_LINE = 64  # bytes
-Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+CACHE_LINE_BYTES = 64  # bytes
+ArrayTuple = TypeVar("ArrayTuple", bound=tuple[Any, ...])
 
 
 def start_offsets(counts: np.ndarray) -> np.ndarray:
@@ -17,7 +17,7 @@ def start_offsets(counts: np.ndarray) -> np.ndarray:
     return start
 
 
-def make_read_only(arrays: Arrays) -> Arrays:
+def make_read_only(arrays: ArrayTuple) -> ArrayTuple:
     """The same tuple with contiguous, read-only arrays."""
     kept = []
     for array in arrays:
@@ -40,16 +40,16 @@ def arrays_in(part: object) -> Iterator[np.ndarray]:
             yield from arrays_in(inner)
 
 
-def aligned(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
+def aligned_zeros(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
     """Zeros aligned to a cache line: a vector that lies in two lines takes longer to load."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
-    room = np.zeros(size + CACHE_LINE, np.uint8)
-    first = -room.ctypes.data % CACHE_LINE
+    room = np.zeros(size + CACHE_LINE_BYTES, np.uint8)
+    first = -room.ctypes.data % CACHE_LINE_BYTES
     return room[first : first + size].view(kind).reshape(shape)
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
     """A copy that is aligned to a cache line."""
-    copy = aligned(array.shape, array.dtype)
+    copy = aligned_zeros(array.shape, array.dtype)
     copy[...] = array
     return copy

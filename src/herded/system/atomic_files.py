@@ -17,12 +17,12 @@ from herded.system.memory_limits import Size
 FilePath = str | os.PathLike[str]
 
 GZIP = b"\x1f\x8b"
-EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
-BLOCK = 2**20
+TEXT_EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
+COPY_BLOCK_BYTES = 2**20
 
 
 @contextlib.contextmanager
-def replacing(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
+def atomic_replacement(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
     """A new file that takes the place of `path` once it is complete and on the disk.
 
     A reader sees the old file or the new one, never a part of either. Failures are raised
@@ -35,14 +35,14 @@ def replacing(path: FilePath, error: type[HerdedError], what: str) -> Iterator[B
             with open(target, "wb") as file:
                 yield file
         else:
-            with _beside(_followed(target), error) as file:
+            with _temporary_file(_resolve_link(target), error) as file:
                 yield file
     except OSError as problem:
         raise error(f"expected to write {path}, but: {problem.strerror}") from problem
 
 
 @contextlib.contextmanager
-def _beside(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
+def _temporary_file(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
     handle, temporary = open_beside(target, error)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -55,7 +55,7 @@ def _beside(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
             os.unlink(temporary)
 
 
-def _followed(target: Path) -> Path:
+def _resolve_link(target: Path) -> Path:
     """The file that a link points to: it is replaced, and the link stays."""
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
@@ -90,7 +90,7 @@ def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
 
 
 def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
-    """Raise before a long run what `replacing` would raise after it."""
+    """Raise before a long run what `atomic_replacement` would raise after it."""
     target = target_path(path, error, what)
     if target.is_dir():
         raise error(
@@ -99,7 +99,7 @@ def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
         )
     if _is_special(target):
         return
-    handle, temporary = open_beside(_followed(target), error)
+    handle, temporary = open_beside(_resolve_link(target), error)
     os.close(handle)
     os.unlink(temporary)
 
@@ -118,7 +118,9 @@ class FileInMemory(os.PathLike[str]):
         return str(self.path)
 
 
-def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = EXPANSION) -> bytes:
+def read_bytes(
+    path: FilePath, max_memory: Size | None = None, expansion: int = TEXT_EXPANSION
+) -> bytes:
     """The content of a file or a pipe, unpacked if it is gzipped.
 
     Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
@@ -134,7 +136,7 @@ def read_bytes(path: FilePath, max_memory: Size | None = None, expansion: int = 
             packed = file.peek(len(GZIP)).startswith(GZIP)
             with gzip.open(file, "rb") if packed else file as source:
                 blocks, size = [], 0
-                while block := source.read(BLOCK):
+                while block := source.read(COPY_BLOCK_BYTES):
                     blocks.append(block)
                     size += len(block)
                     if size > most:
@@ -156,6 +158,6 @@ def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
 
 def write_bytes(path: FilePath, blocks: Iterable[bytes]) -> None:
     """Write `blocks` one after another: the whole file, or nothing."""
-    with replacing(path, FileError, "the path") as file:
+    with atomic_replacement(path, FileError, "the path") as file:
         for block in blocks:
             file.write(block)

@@ -15,7 +15,7 @@ from typing import Any
 from herded.errors import Interrupted
 
 NO_PART = "interrupted before the end: there is no partial result"
-SAME_PRESS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
+SAME_PRESS_SECONDS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
 
 
 class HeldInterrupts:
@@ -39,7 +39,7 @@ class HeldInterrupts:
         """Note the first signal; one that comes a second later or more is delivered at once."""
         if self.pressed is None:
             self.pressed = time.monotonic()
-        elif time.monotonic() - self.pressed > SAME_PRESS:
+        elif time.monotonic() - self.pressed > SAME_PRESS_SECONDS:
             self.end()
 
     def end(self) -> None:

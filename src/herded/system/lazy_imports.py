@@ -11,19 +11,19 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-Lazy = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
-IMPORT = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-NAME = re.compile(r"(\w+) as \1")
+LazyAttributes = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+IMPORT_PATTERN = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+NAME_PATTERN = re.compile(r"(\w+) as \1")
 
 
-def attach(package: str, extras: Sequence[str] = ()) -> Lazy:
+def attach(package: str, extras: Sequence[str] = ()) -> LazyAttributes:
     """`__getattr__`, `__dir__` and `__all__` of `package`, as its `__init__.pyi` has them.
 
     Names in `extras` need an optional library: they are found, and are no part of `import *`.
     """
     with open(os.path.splitext(str(sys.modules[package].__file__))[0] + ".pyi") as stub:
-        imports = IMPORT.findall(stub.read())
-    home_of = {name: home for home, names in imports for name in NAME.findall(names)}
+        imports = IMPORT_PATTERN.findall(stub.read())
+    home_of = {name: home for home, names in imports for name in NAME_PATTERN.findall(names)}
 
     def find(name: str) -> Any:
         if name not in home_of:

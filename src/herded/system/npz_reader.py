@@ -16,7 +16,7 @@ import numpy as np
 
 Place = Callable[[str, tuple[int, ...], "np.dtype[Any]"], np.ndarray | None]
 
-PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ZIP_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 AT_ONCE = 2**20  # bytes that are read into a place that is there already
 
 
@@ -24,7 +24,7 @@ def read_arrays(
     source: str | PathLike[str] | BinaryIO,
     check_size: Callable[[int], None],
     *,
-    kinds: tuple[int, ...] = PACKED,
+    kinds: tuple[int, ...] = ZIP_KINDS,
     place: Place | None = None,
     only: str | None = None,
 ) -> dict[str, np.ndarray]:

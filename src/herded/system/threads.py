@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-WORTH_A_THREAD = 2**16  # updates
+MIN_UPDATES_PER_THREAD = 2**16  # updates
 
 
 def run_ranges(
@@ -39,7 +39,7 @@ def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor
 def count_threads(pool: Executor | None, updates: int) -> int:
     """How many threads to use for so many updates."""
     threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
-    return max(1, min(threads, updates // WORTH_A_THREAD))
+    return max(1, min(threads, updates // MIN_UPDATES_PER_THREAD))
 
 
 def split_work(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:

@@ -29,7 +29,7 @@ from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import ErrorCurve, Samples
 
-FEWEST = 20  # visits after which an emitted value is compared at all
+MIN_VISITS_TO_COMPARE = 20  # visits after which an emitted value is compared at all
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ def _indicators(values: np.ndarray, cards: list[int]) -> np.ndarray:
 def _compare(said: np.ndarray, later: np.ndarray, k: int, others: int) -> tuple[float, float]:
     """Average distance between the laws of what came later, over pairs of emitted values."""
     counts = np.bincount(said, minlength=k)
-    enough = np.flatnonzero(counts >= FEWEST)
+    enough = np.flatnonzero(counts >= MIN_VISITS_TO_COMPARE)
     laws = {int(v): later[said == v].mean(axis=0) for v in enough}
     weight = distance = 0.0
     for a in laws:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError
 from herded.models.protocol import Model
 from herded.theory.herd_laws import (
-    Draw,
+    DrawLaw,
     Law,
     herd_kernel,
     herd_sweep_kernel,
@@ -38,7 +38,7 @@ def check_members(
     model: Model,
     members: int,
     *,
-    draw: Draw = together_law,
+    draw: DrawLaw = together_law,
     orders: str = "shuffled",
     sweep: bool = True,
 ) -> Check:
@@ -89,7 +89,7 @@ def check_members(
 
 
 def check_counts(
-    model: Model, members: int, *, draw: Draw = together_law, orders: str = "shuffled"
+    model: Model, members: int, *, draw: DrawLaw = together_law, orders: str = "shuffled"
 ) -> Check:
     """Check that the number of members in state 1 is the sum of their p_k, rounded up or down.
 
@@ -126,7 +126,7 @@ def check_counts(
 
 
 def check_variance(
-    model: Model, members: int, *, draw: Draw = together_law, orders: str = "shuffled"
+    model: Model, members: int, *, draw: DrawLaw = together_law, orders: str = "shuffled"
 ) -> Check:
     """Check that the herd's count varies as little as any count with its mean can.
 
@@ -193,7 +193,7 @@ def variance_ratio(
     values: ArrayLike,
     members: int,
     *,
-    draw: Draw = together_law,
+    draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> float:
     """How much noisier than independent chains a herd is in the long run, for one average.
@@ -265,7 +265,7 @@ def _asymptotic_variance(kernel: np.ndarray, f: np.ndarray) -> float:
 
 
 def _visits(
-    model: Model, members: int, draw: Draw, orders: str
+    model: Model, members: int, draw: DrawLaw, orders: str
 ) -> Iterator[tuple[tuple[list[float], ...], Law]]:
     """Every choice of contexts for the members, at every variable, and the law of the visit."""
     cards = check_small(model)

@@ -26,12 +26,12 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.models.protocol import Model
-from herded.theory.state_space import MAX_STATES, all_states, check_small, conditional
+from herded.theory.state_space import MAX_KERNEL_STATES, all_states, check_small, conditional
 
 Law = list[tuple[Fraction, tuple[int, ...]]]  # states of all members, each with its probability
-Draw = Callable[[Sequence[Sequence[Any]], Sequence[int]], Law]
-TREES = ("chain", "halves")
-ORDERS = ("shuffled", "sorted", "fixed")
+DrawLaw = Callable[[Sequence[Sequence[Any]], Sequence[int]], Law]
+TREE_KINDS = ("chain", "halves")
+MEMBER_ORDERS = ("shuffled", "sorted", "fixed")
 
 
 def together_law(
@@ -76,9 +76,9 @@ def together_law(
     chosen = list(range(len(rows))) if order is None else [int(k) for k in order]
     if sorted(chosen) != list(range(len(rows))):
         raise ModelError(f"expected an order of {len(rows)} members, got {chosen}")
-    if tree not in TREES:
-        raise MethodError(f"expected tree as one of {TREES}, got {tree!r}")
-    return _in_order(rows, chosen, tree)
+    if tree not in TREE_KINDS:
+        raise MethodError(f"expected tree as one of {TREE_KINDS}, got {tree!r}")
+    return _systematic_law_in_order(rows, chosen, tree)
 
 
 def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -117,7 +117,7 @@ def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, 
 def visit_law(
     conditionals: Sequence[Sequence[Any]],
     *,
-    draw: Draw = together_law,
+    draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> Law:
     """The law of a visit whose order of members is random too, though not of the phase's making.
@@ -147,16 +147,16 @@ def visit_law(
     1/3 (1, 0, 1)
     1/3 (1, 1, 0)
     """
-    if orders not in ORDERS:
-        raise MethodError(f"expected orders as one of {ORDERS}, got {orders!r}")
+    if orders not in MEMBER_ORDERS:
+        raise MethodError(f"expected orders as one of {MEMBER_ORDERS}, got {orders!r}")
     every = permutations(range(len(conditionals)))
     chosen = [next(every)] if orders == "fixed" else list(every)
     if orders == "sorted":  # Python's sort leaves equal ones in the order they came in
         chosen = [tuple(sorted(order, key=lambda k: list(conditionals[k]))) for order in chosen]
     rows: Any = conditionals
     if draw is together_law:  # what all orders have in common
-        rows, draw = _fractions(conditionals), _in_order
-    law = _merged(
+        rows, draw = _fractions(conditionals), _systematic_law_in_order
+    law = _merge_equal_states(
         (probability * count, states)
         for order, count in Counter(chosen).items()
         for probability, states in draw(rows, order)
@@ -169,7 +169,7 @@ def herd_kernel(
     i: int,
     members: int,
     *,
-    draw: Draw = together_law,
+    draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> np.ndarray:
     """The transition matrix of a visit of variable i in all members of a herd.
@@ -232,7 +232,7 @@ def herd_sweep_kernel(
     members: int,
     order: Sequence[int] | None = None,
     *,
-    draw: Draw = together_law,
+    draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> np.ndarray:
     """The transition matrix of a sweep of a herd, with a fresh phase at every visit.
@@ -305,10 +305,12 @@ def _fractions(conditionals: Any) -> list[list[Fraction]]:
     return rows
 
 
-def _in_order(rows: Sequence[Sequence[Fraction]], order: Sequence[int], tree: str = "chain") -> Law:
+def _systematic_law_in_order(
+    rows: Sequence[Sequence[Fraction]], order: Sequence[int], tree: str = "chain"
+) -> Law:
     """`together_law` of rows and an order that are known to be right."""
     whole = order, 0, len(rows[0])
-    return _merged(
+    return _merge_equal_states(
         (probability, tuple(states[k] for k in range(len(rows))))
         for probability, states in _ways(rows, [whole], tree, Fraction(1), {})
     )
@@ -341,7 +343,7 @@ def _ways(
         yield from _ways(rows, below, tree, probability * length, states)
 
 
-def _merged(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
+def _merge_equal_states(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
     """Equal states once: their probabilities are summed as whole numbers of one small part."""
     every = [(*probability.as_integer_ratio(), states) for probability, states in pieces]
     whole = math.lcm(*{below for _, below, _ in every})
@@ -353,9 +355,9 @@ def _merged(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
 
 def _herds(cards: tuple[int, ...], members: int) -> int:
     size: int = math.prod(cards) ** members if members >= 1 else 0
-    if not 1 <= size <= MAX_STATES:
+    if not 1 <= size <= MAX_KERNEL_STATES:
         raise MethodError(
-            f"expected one member or more, with at most {MAX_STATES} states of the whole herd, "
-            f"got {members} of {math.prod(cards)} states each: use a smaller model or herd"
+            f"expected one member or more, with at most {MAX_KERNEL_STATES} states of the whole "
+            f"herd, got {members} of {math.prod(cards)} states each: use a smaller model or herd"
         )
     return size

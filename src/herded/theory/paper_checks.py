@@ -27,16 +27,21 @@ from herded.run.recording.recorders import Joint
 from herded.theory.bounds import Constants, constants
 from herded.theory.state_space import (
     check_small,
-    codes,
     empirical,
+    joint_state_codes,
     support,
     target,
     total_variation,
 )
 from herded.theory.transition_matrices import gibbs_sweep_kernel, herded_sweep_kernel
-from herded.theory.update_path import Tables, paper_method, starting_state, within_sweep_path
+from herded.theory.update_path import (
+    ConditionalPlanes,
+    paper_method,
+    starting_state,
+    within_sweep_path,
+)
 
-MAX_SWEEPS = 20_000_000  # most that a check runs by default
+DEFAULT_MAX_SWEEPS = 20_000_000  # most that a check runs by default
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def check_lemma1(
     """
     check_small(model, 2**20)
     states = within_sweep_path(model, sweeps, seed=seed) if path is None else np.asarray(path)
-    tables = Tables(paper_method().compile(model, kind="table"))
+    tables = ConditionalPlanes(paper_method().compile(model, kind="table"))
     n, one = states.shape[1], 1 << tables.bits
     drift: dict[int, list[list[int]]] = {}  # weight -> (now, least, most) for each value
     rows = states.tolist()
@@ -185,14 +190,14 @@ def check_proposition1(
     >>> hd.theory.check_proposition1(model).holds
     True
     """
-    known = _covered(model, weights)
+    known = _constants_if_covered(model, weights)
     sweeps = _sweeps(2 * known.T_star) if T is None else T
     if path is None:
         path = within_sweep_path(model, sweeps, weights=weights, seed=seed)
     states = np.asarray(path)
     cards, n = model.cardinalities, model.n_variables
     sweeps = (len(states) - 1) // n
-    number = codes(states, cards)
+    number = joint_state_codes(states, cards)
     worst = -math.inf
     for i in range(1, n + 1):
         at_step = number[i::n]
@@ -237,7 +242,7 @@ def check_proposition2(
     >>> hd.theory.check_proposition2(model).holds
     True
     """
-    known = _covered(model, weights)
+    known = _constants_if_covered(model, weights)
     T = _long_enough(T, known.T_star, 2 * 4 * known.excess / known.l)
     if path is None:
         path = within_sweep_path(model, tau + T, weights=weights, seed=seed)
@@ -287,7 +292,7 @@ def check_theorem2(
     >>> check.holds, round(check.bound, 2)
     (True, 0.1)
     """
-    known = _covered(model, weights)
+    known = _constants_if_covered(model, weights)
     if not known.eta < 1:
         raise MethodError(
             "expected a Dobrushin coefficient below 1, got 1: Theorem 2 does not cover this model"
@@ -331,7 +336,7 @@ def check_corollary(
     >>> hd.theory.check_corollary(model).holds
     True
     """
-    known = _covered(model, weights)
+    known = _constants_if_covered(model, weights)
     T = _long_enough(T, known.burn_in, 10 * known.lambda_)
     start = np.zeros(tuple(model.cardinalities))
     start[tuple(starting_state(model, seed))] = 1.0
@@ -357,7 +362,7 @@ def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.nd
     return result.joint
 
 
-def _covered(model: Model, weights: str) -> Constants:
+def _constants_if_covered(model: Model, weights: str) -> Constants:
     """The constants, if the theorems cover this model with these weights."""
     check_small(model)
     if weights != "full" and not is_complete(model):
@@ -377,9 +382,9 @@ def _long_enough(T: int | None, least: float, wanted: float) -> int:
 
 
 def _sweeps(wanted: float) -> int:
-    if not wanted <= MAX_SWEEPS:
+    if not wanted <= DEFAULT_MAX_SWEEPS:
         raise MethodError(
-            f"expected a bound within {MAX_SWEEPS} sweeps, but it says something only after "
-            f"{wanted:.3g}: use weaker couplings or fewer variables, or give T"
+            f"expected a bound within {DEFAULT_MAX_SWEEPS} sweeps, but it says something only "
+            f"after {wanted:.3g}: use weaker couplings or fewer variables, or give T"
         )
     return math.ceil(wanted)

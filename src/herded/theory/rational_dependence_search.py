@@ -31,7 +31,7 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.protocol import Model
 
 MAX_TRIALS = 50_000_000
-WORTH_A_WARNING = 0.005  # in the joint probability of a few variables
+MIN_ERROR_TO_WARN = 0.005  # in the joint probability of a few variables
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
             max_terms=terms,
             tolerance=tolerance,
         )
-        locks = [r for r in relations if r.bias >= WORTH_A_WARNING]
+        locks = [r for r in relations if r.bias >= MIN_ERROR_TO_WARN]
     if locks:
         worst = locks[0]
         variables = ", ".join(str(names[i]) for i in worst.variables)

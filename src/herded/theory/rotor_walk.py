@@ -20,7 +20,12 @@ from herded.errors import MethodError
 from herded.models.protocol import Model
 from herded.theory.paper_checks import is_complete
 from herded.theory.state_space import check_small
-from herded.theory.update_path import LARGEST, Tables, paper_method, starting_state
+from herded.theory.update_path import (
+    MAX_PATH_STATES,
+    ConditionalPlanes,
+    paper_method,
+    starting_state,
+)
 
 
 def exit_of_two(n: int, p: int, bits: int) -> int:
@@ -73,13 +78,13 @@ def rotor_router(
     >>> np.array_equal(walk, hd.theory.within_sweep_path(model, 100))
     True
     """
-    check_small(model, LARGEST)
+    check_small(model, MAX_PATH_STATES)
     if not is_complete(model):
         raise MethodError(
             "expected a complete graph, where each weight is the rotor of one place, got a sparse "
             "one: herded Gibbs is not a rotor-router walk there"
         )
-    tables = Tables(paper_method().compile(model, kind="table"))
+    tables = ConditionalPlanes(paper_method().compile(model, kind="table"))
     x = [int(v) for v in (starting_state(model, seed) if state is None else np.asarray(state))]
     n = len(x)
     rotor: dict[tuple[int, ...], list[int]] = {}  # place -> how often each exit was taken

@@ -15,10 +15,10 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text
 from herded.system.numerics.exp_log import exp_array
 
-MAX_STATES = 2048  # of a model whose kernels are written out as matrices
+MAX_KERNEL_STATES = 2048  # of a model whose kernels are written out as matrices
 
 
-def check_small(model: Model, limit: int = MAX_STATES) -> tuple[int, ...]:
+def check_small(model: Model, limit: int = MAX_KERNEL_STATES) -> tuple[int, ...]:
     """The cardinalities of a model whose joint states can be listed, all of them free."""
     cards = tuple(int(k) for k in model.cardinalities)
     if count_joint_states(cards, limit) is None:
@@ -217,7 +217,7 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> float:
     return 0.5 * float(np.abs(a - b).sum())
 
 
-def codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
+def joint_state_codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     """The number of each joint state (..., N), in C order."""
     cards = tuple(int(k) for k in np.asarray(cardinalities))
     x = np.asarray(states)
@@ -239,5 +239,5 @@ def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
 
 def _frequencies(rows: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
     cards = tuple(int(k) for k in np.asarray(cardinalities))
-    counts = np.bincount(codes(rows, cards), minlength=int(np.prod(cards)))
+    counts = np.bincount(joint_state_codes(rows, cards), minlength=int(np.prod(cards)))
     return (counts / len(rows)).reshape(cards)

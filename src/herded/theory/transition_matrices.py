@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
 from herded.models.protocol import Model
-from herded.theory.state_space import MAX_STATES, all_states, check_small, codes, conditional
+from herded.theory.state_space import (
+    MAX_KERNEL_STATES,
+    all_states,
+    check_small,
+    conditional,
+    joint_state_codes,
+)
 
 
 def gibbs_kernel(model: Model, i: int) -> np.ndarray:
@@ -152,13 +158,17 @@ def herded_kernel(
     """
     cards = tuple(int(k) for k in np.asarray(cardinalities))
     n, size = len(cards), int(np.prod(cards))
-    if size > MAX_STATES:
-        raise MethodError(f"expected at most {MAX_STATES} joint states, got {size}")
+    if size > MAX_KERNEL_STATES:
+        raise MethodError(f"expected at most {MAX_KERNEL_STATES} joint states, got {size}")
     path = np.asarray(path)
     after = path[i + 1 :: n][tau : tau + T]  # X^(kN + i), the paper's i = ours + 1
     if len(after) < T or tau < 0:
         raise ModelError(f"expected a path of {tau + T} sweeps or more, got {len(path) // n}")
-    counts = np.bincount(codes(after, cards), minlength=size).reshape(cards).astype(np.float64)
+    counts = (
+        np.bincount(joint_state_codes(after, cards), minlength=size)
+        .reshape(cards)
+        .astype(np.float64)
+    )
     met = counts.sum(axis=i, keepdims=True)  # X_-i does not change in step i: N_den
     other = np.full(cards, 1.0 / cards[i]) if model is None else conditional(model, i)
     return _matrix(np.where(met > 0, counts / np.maximum(met, 1.0), other), i)
@@ -202,6 +212,6 @@ def _matrix(conditionals: np.ndarray, i: int) -> np.ndarray:
     for value in range(cards[i]):
         there = states.copy()
         there[:, i] = value
-        to = codes(there, cards)
+        to = joint_state_codes(there, cards)
         kernel[here, to] = conditionals.ravel()[to]
     return kernel

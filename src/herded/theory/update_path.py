@@ -20,7 +20,7 @@ from herded.run.recording.recorders import Samples
 from herded.system.numerics.counter_rng import stream_key
 from herded.theory.state_space import check_small
 
-LARGEST = 2**20  # joint states of a model whose path is written out
+MAX_PATH_STATES = 2**20  # joint states of a model whose path is written out
 
 
 def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) -> HerdedGibbs:
@@ -38,7 +38,7 @@ def starting_state(model: Model, seed: int = 0) -> np.ndarray:
     return start_state(model, stream_key(seed, 0, 3))
 
 
-class Tables:
+class ConditionalPlanes:
     """pi(X_i = . | x_N(i)) in fixed point, as the kernels read it."""
 
     def __init__(self, layout: Layout) -> None:
@@ -108,7 +108,7 @@ def within_sweep_path(
     >>> path[:5].tolist()
     [[0, 0], [1, 0], [1, 0], [0, 0], [0, 0]]
     """
-    check_small(model, LARGEST)
+    check_small(model, MAX_PATH_STATES)
     start = starting_state(model, seed) if state is None else check_start(model, state)
     result = infer(
         model,

@@ -19,7 +19,7 @@ from herded.errors import HerdedError, MemoryLimitError, WorkerError
 from herded.run.interrupts import raise_if_interrupted
 from herded.run.progress import Progress
 from herded.system.memory_limits import size_text
-from herded.tiled.marginals_output import Output
+from herded.tiled.marginals_output import OutputArray
 from herded.tiled.snapshots import Snapshots
 from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
@@ -30,7 +30,7 @@ WORKER_TIMEOUT_SECONDS = 60.0  # seconds to wait for a worker where there is non
 DEATH_NOTICE_SECONDS = 5.0  # seconds until the scheduler knows of a death
 MAX_DEATHS = 10  # before a run gives up
 
-Edges = dict[tuple[int, str], np.ndarray]  # by the tile and the side where they are seen
+TileEdges = dict[tuple[int, str], np.ndarray]  # by the tile and the side where they are seen
 
 
 class WorkerDied(Exception):  # noqa: N818 - what happened, not an error that a user meets
@@ -65,9 +65,9 @@ class TileHost:
         self.tiles = dict(zip(mine, made, strict=True))
         self.around = {t: tiling.neighbours(t) for t in mine}
 
-    def edges(self, colour: int) -> Edges:
+    def edges(self, colour: int) -> TileEdges:
         """What the tiles of other hosts see of these."""
-        found: Edges = {}
+        found: TileEdges = {}
         for t, tile in self.tiles.items():
             for side, line in tile.edges(colour).items():
                 other = self.around[t].get(side)
@@ -75,7 +75,7 @@ class TileHost:
                     found[other, OPPOSITE[side]] = line
         return found
 
-    def half_sweep(self, half: int, seen: Edges) -> Edges:
+    def half_sweep(self, half: int, seen: TileEdges) -> TileEdges:
         """Run half-sweep number `half` on all tiles, which see `seen` of those elsewhere."""
         colour, other = half & 1, 1 - (half & 1)
         own = {t: tile.edges(other) for t, tile in self.tiles.items()}
@@ -92,7 +92,7 @@ class TileHost:
         """Write all tiles into a snapshot."""
         list(self.pool.map(lambda tile: tile.save(folder), self.tiles.values()))
 
-    def write(self, output: Output, sweeps: int) -> None:
+    def write(self, output: OutputArray, sweeps: int) -> None:
         """Write the marginals of all tiles."""
         for tile in self.tiles.values():
             output.write(tile.place, tile.marginals(sweeps))
@@ -127,7 +127,7 @@ class ActorGroup:
             for name, mine in zip(names, shares, strict=True)
         }
         self.hosts = {name: self._wait(name, future) for name, future in made.items()}
-        self.seen: dict[str, Edges] = self._share_out(self._all("edges", lambda name: (1,)))
+        self.seen: dict[str, TileEdges] = self._share_out(self._all("edges", lambda name: (1,)))
 
     def half_sweep(self, half: int) -> None:
         """Run half-sweep number `half` on all hosts, and exchange the edges."""
@@ -136,12 +136,12 @@ class ActorGroup:
     def save(self, folder: Path) -> None:
         self._all("save", lambda name: (folder,))
 
-    def write(self, output: Output, sweeps: int) -> None:
+    def write(self, output: OutputArray, sweeps: int) -> None:
         self._all("write", lambda name: (output, sweeps))
 
-    def _share_out(self, sent: list[Edges]) -> dict[str, Edges]:
+    def _share_out(self, sent: list[TileEdges]) -> dict[str, TileEdges]:
         """Edges by the host that is to see them."""
-        seen: dict[str, Edges] = {name: {} for name in self.hosts}
+        seen: dict[str, TileEdges] = {name: {} for name in self.hosts}
         for edges in sent:
             for (tile, side), line in edges.items():
                 seen[self.host_of[tile]][tile, side] = line
@@ -221,7 +221,7 @@ def run_on_cluster(
     snapshots: Snapshots | None,
     total: int,
     checkpoint_every: float,
-    output: Output,
+    output: OutputArray,
     bar: Progress,
 ) -> None:
     """Sweep up to `total` and write the marginals, also if workers die meanwhile."""
@@ -246,7 +246,7 @@ def _sweep(
     snapshots: Snapshots | None,
     total: int,
     checkpoint_every: float,
-    output: Output,
+    output: OutputArray,
     bar: Progress,
 ) -> None:
     """From the last snapshot to the end, with snapshots on the way and a last one there.

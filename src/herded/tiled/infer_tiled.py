@@ -26,7 +26,7 @@ from herded.system import memory_limits
 from herded.system.argument_checks import describe_value, is_number_between, is_whole_number
 from herded.system.memory_limits import Size
 from herded.tiled.dask_cluster import run_on_cluster
-from herded.tiled.marginals_output import Output, check_out
+from herded.tiled.marginals_output import OutputArray, check_out
 from herded.tiled.out_of_core import bands_in_memory, run_pass
 from herded.tiled.snapshots import Snapshots, check_disk, read_header
 from herded.tiled.stored_lattice import StoredLattice, open_array
@@ -34,7 +34,7 @@ from herded.tiled.tile import TileJob, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 
-SMALL_BAND, BAND = 2**16, 2**19  # sites, about; fewer would not keep the threads busy
+SMALL_BAND_SITES, BAND_SITES = 2**16, 2**19  # sites, about; fewer would not keep the threads busy
 PASS_SWEEPS, MAX_PASS_SWEEPS = 8, 32  # sweeps of a pass; with fewer, threads wait for the disk
 
 
@@ -150,10 +150,10 @@ def infer_tiled(
             f"{': use infer' if hasattr(lattice, 'as_factor_graph') else ''}"
         )
     work = TileJob(
-        lattice, method or _default(lattice), _whole("burn_in", burn_in, 0), rao_blackwell
+        lattice, method or _default(lattice), _check_integer("burn_in", burn_in, 0), rao_blackwell
     )
     work.check()
-    total = work.burn_in + _whole("sweeps", sweeps, 1)
+    total = work.burn_in + _check_integer("sweeps", sweeps, 1)
     if not is_number_between(checkpoint_every, 0, np.inf):
         raise MethodError(f"expected checkpoint_every of 0 or more, got {checkpoint_every!r}")
     path = check_out(out)
@@ -171,7 +171,7 @@ def infer_tiled(
         sites = float(np.prod(lattice.shape))
         if place is not None:
             check_disk(place, sites * (2 * work.state_bytes + 8))
-        output = Output(path, lattice.shape, tiling.tile)
+        output = OutputArray(path, lattice.shape, tiling.tile)
         bar = Progress(progress, total, "infer_tiled")
         bar.expect_compilers()
         try:
@@ -195,7 +195,7 @@ def _default(lattice: StoredLattice) -> HerdedGibbs:
     return HerdedGibbs(weights="shared" if equal else "blanket")
 
 
-def _whole(name: str, value: int, least: int) -> int:
+def _check_integer(name: str, value: int, least: int) -> int:
     if not is_whole_number(value, least):
         raise MethodError(f"expected {name} as a whole number of {least} or more, got {value!r}")
     return int(value)
@@ -237,7 +237,7 @@ def _rows_of_a_band(work: TileJob, limit: float) -> int:
         bands = bands_in_memory(depth, height, work.lattice.periodic)
         return whole if whole >= height else whole // bands
 
-    rows = min(most(1), max(most(PASS_SWEEPS), SMALL_BAND // width), BAND // width)
+    rows = min(most(1), max(most(PASS_SWEEPS), SMALL_BAND_SITES // width), BAND_SITES // width)
     return 2 * max(1, int(rows) // 2)
 
 
@@ -280,7 +280,7 @@ def _show_progress(bar: Progress, done: int, depth: int, share: float) -> None:
     bar.update(int(done + share * depth))
 
 
-def _write_saved(work: TileJob, tiling: Tiling, snapshots: Snapshots, output: Output) -> None:
+def _write_saved(work: TileJob, tiling: Tiling, snapshots: Snapshots, output: OutputArray) -> None:
     folder, recorded = snapshots.current, snapshots.sweep - work.burn_in
     if folder is None:
         raise CheckpointError(f"expected a snapshot at {snapshots.folder}, got none")

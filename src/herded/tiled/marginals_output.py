@@ -12,7 +12,7 @@ from herded.tiled.stored_lattice import open_zarr
 from herded.tiled.tile import TilePosition
 
 
-class Output:
+class OutputArray:
     """A new array of float64 that becomes `path`, a .npy file or a .zarr folder.
 
     It may be sent to workers, which write to it at once, each its own tiles.

@@ -19,8 +19,9 @@ from herded.run.interrupts import raise_if_interrupted
 from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 
-AHEAD = 2  # ranks: one must be there to be seen by the one that is swept, one is being read
-UNSAVED = 4  # ranks that may be on their way to the disk
+# ranks: one must be there to be seen by the one that is swept, one is being read
+RANKS_READ_AHEAD = 2
+MAX_UNSAVED_RANKS = 4  # ranks that may be on their way to the disk
 
 
 def bands_in_memory(depth: int, bands: int, periodic: bool = False) -> int:
@@ -28,7 +29,7 @@ def bands_in_memory(depth: int, bands: int, periodic: bool = False) -> int:
 
     Twice as many where the lattice is folded; at most all `bands` there are.
     """
-    return min((4 * depth + AHEAD + UNSAVED) * (2 if periodic else 1), bands)
+    return min((4 * depth + RANKS_READ_AHEAD + MAX_UNSAVED_RANKS) * (2 if periodic else 1), bands)
 
 
 def run_pass(
@@ -49,16 +50,16 @@ def run_pass(
     with ThreadPoolExecutor(os.cpu_count()) as pool, ThreadPoolExecutor(2) as disk:
         wave = _Wave(work, tiling, first_sweep, 2 * depth, source)
         unsaved: deque[Future[None]] = deque()
-        for step in range(-AHEAD, wave.last + 2):
+        for step in range(-RANKS_READ_AHEAD, wave.last + 2):
             jobs = [pool.submit(*job) for job in wave.jobs(step)]
             for job in jobs:
                 job.result()
             ended = wave.take_ended(step)
             if ended:
                 unsaved.append(disk.submit(_save, ended, target))
-            while len(unsaved) > (UNSAVED - 1 if step <= wave.last else 0):
+            while len(unsaved) > (MAX_UNSAVED_RANKS - 1 if step <= wave.last else 0):
                 unsaved.popleft().result()
-            tell((step + AHEAD + 1) / (wave.last + AHEAD + 2))
+            tell((step + RANKS_READ_AHEAD + 1) / (wave.last + RANKS_READ_AHEAD + 2))
             raise_if_interrupted()
 
 
@@ -82,8 +83,8 @@ class _Wave:
     def jobs(self, step: int) -> list[tuple[Any, ...]]:
         """Functions and their arguments, which may run at the same time."""
         found: list[tuple[Any, ...]] = []
-        if step + AHEAD < len(self.ranks):
-            found.extend((self.load, band) for band in self.ranks[step + AHEAD])
+        if step + RANKS_READ_AHEAD < len(self.ranks):
+            found.extend((self.load, band) for band in self.ranks[step + RANKS_READ_AHEAD])
         for half in range(self.halves):
             if 0 <= step - 2 * half < len(self.ranks):
                 rank = self.ranks[step - 2 * half]

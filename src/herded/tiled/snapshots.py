@@ -18,7 +18,7 @@ from herded.run.checkpoints.checkpoint_file import check_same_run
 from herded.system import atomic_files
 from herded.system.memory_limits import size_text
 
-FORMAT = 1
+SNAPSHOT_FORMAT = 1
 
 
 class Snapshots:
@@ -36,7 +36,7 @@ class Snapshots:
             ) from error
         header = read_header(folder)
         if header is not None:
-            check_same_run(folder, header, {"format": FORMAT, **identity})
+            check_same_run(folder, header, {"format": SNAPSHOT_FORMAT, **identity})
             self.sweep, self.seconds = int(header["sweep"]), float(header["seconds"])
         self._clear()
 
@@ -58,8 +58,8 @@ class Snapshots:
 
     def commit(self, sweep: int, seconds: float) -> None:
         """Make the snapshot of `sweep`, which is complete, the valid one."""
-        header = {"format": FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
-        with atomic_files.replacing(
+        header = {"format": SNAPSHOT_FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
+        with atomic_files.atomic_replacement(
             self.folder / "run.json", CheckpointError, "checkpoint="
         ) as file:
             file.write(json.dumps(header).encode())

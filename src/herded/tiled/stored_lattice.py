@@ -18,10 +18,10 @@ from herded.models.lattice_builders import ising_grid
 from herded.system.argument_checks import as_float, short_repr
 from herded.system.atomic_files import FilePath
 
-EXPECTED = "expected a .npy file or a .zarr folder with one array"
-BEGIN = 20  # bytes of a wrong file that an error shows
+EXPECTED_FILE_TEXT = "expected a .npy file or a .zarr folder with one array"
+SHOWN_FILE_BYTES = 20  # bytes of a wrong file that an error shows
 Source = FilePath | ArrayLike  # a file, or the array itself
-LOOKED_AT = 64  # rows of an array that are hashed
+HASHED_ROWS = 64  # rows of an array that are hashed
 
 
 @dataclass(frozen=True)
@@ -101,13 +101,13 @@ class StoredLattice:
 
         On a periodic lattice they may lie beyond its borders.
         """
-        field = read(self.field, (top, bottom), (left, right))
+        field = read_rectangle(self.field, (top, bottom), (left, right))
         coupling = self.coupling
         if not self.is_uniform:
             across, along = self.coupling
             coupling = (
-                read(across, (top, bottom), (left, right - 1)),
-                read(along, (top, bottom - 1), (left, right)),
+                read_rectangle(across, (top, bottom), (left, right - 1)),
+                read_rectangle(along, (top, bottom - 1), (left, right)),
             )
         try:
             model = ising_grid(field, coupling)
@@ -122,7 +122,7 @@ class StoredLattice:
         """The evidence of the same rectangle, -1 where nothing is known."""
         if self.clamped is None:
             return np.full((bottom - top, right - left), -1)
-        known = read(self.clamped, (top, bottom), (left, right))
+        known = read_rectangle(self.clamped, (top, bottom), (left, right))
         if known.dtype == bool:
             raise ModelError(
                 "expected 0, 1 or -1 (not known) in clamped, got True and False: where a mask is "
@@ -145,15 +145,15 @@ class StoredLattice:
         parts = [self.field] if self.is_uniform else [self.field, *self.coupling]
         for part in parts if self.clamped is None else [*parts, self.clamped]:
             height, width = _shape(part)
-            for r in np.unique(np.linspace(0, height - 1, LOOKED_AT).astype(int)).tolist():
-                row = read(part, (r, r + 1), (0, width))
+            for r in np.unique(np.linspace(0, height - 1, HASHED_ROWS).astype(int)).tolist():
+                row = read_rectangle(part, (r, r + 1), (0, width))
                 digest.update(np.ascontiguousarray(row, np.float64).tobytes())
         if self.is_uniform:
             digest.update(np.float64(self.coupling).tobytes())
         return digest.hexdigest()[:16]
 
 
-def read(source: Source, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
+def read_rectangle(source: Source, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
     """A rectangle of a stored array, continued on the other side where it crosses a border.
 
     The file is closed again, because mapped pages count as memory.
@@ -195,16 +195,16 @@ def open_array(source: Source) -> Any:
         raise
     except (OSError, ValueError, KeyError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise FileError(f"{EXPECTED} at {path}, but: {reason}") from error
+        raise FileError(f"{EXPECTED_FILE_TEXT} at {path}, but: {reason}") from error
 
 
 def _check_npy(path: Path) -> None:
     """Raise unless it is a .npy file: numpy would blame `pickle`."""
     with path.open("rb") as file:
-        begin = file.read(BEGIN)
+        begin = file.read(SHOWN_FILE_BYTES)
     if not begin.startswith(MAGIC_PREFIX):
         got = f"a file that begins {short_repr(begin)}" if begin else "an empty file"
-        raise FileError(f"{EXPECTED} at {path}, got {got}: store it with numpy.save")
+        raise FileError(f"{EXPECTED_FILE_TEXT} at {path}, got {got}: store it with numpy.save")
 
 
 def open_zarr(path: Path, **options: Any) -> Any:

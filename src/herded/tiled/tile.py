@@ -16,20 +16,20 @@ from herded.errors import CheckpointError, MethodError
 from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, compile_lattice
 from herded.layouts.packing.colour_packing import (
     LANES,
-    n_cells,
+    count_cells,
     pack_colours,
     strip_shape,
     unpack_colours,
 )
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.argument_checks import short_repr
 from herded.system.numerics.counter_rng import stream_key
 from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice
-from herded.tiled.tile_kernels import cut_out, half_sweep, start_phases, start_states
+from herded.tiled.tile_kernels import cut_tile, half_sweep, start_states, start_tile_phases
 
-MARGIN = 2  # sites around a tile that are read to know its conditionals: even, as tiles are
+MARGIN_SITES = 2  # sites around a tile that are read to know its conditionals: even, as tiles are
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
@@ -159,16 +159,16 @@ def _marginals(work: TileJob, place: TilePosition, sums: np.ndarray, sweeps: int
 
 def _conditionals(work: TileJob, place: TilePosition) -> np.ndarray:
     """p of the tile's sites, found on a patch in which all of them have their neighbours."""
-    top, left = place.top - MARGIN, place.left - MARGIN
-    bottom, right = place.bottom + MARGIN, place.right + MARGIN
+    top, left = place.top - MARGIN_SITES, place.left - MARGIN_SITES
+    bottom, right = place.bottom + MARGIN_SITES, place.right + MARGIN_SITES
     if not work.lattice.periodic:
         height, width = work.lattice.shape
         top, left, bottom, right = max(0, top), max(0, left), min(height, bottom), min(width, right)
     patch = work.lattice.patch(top, left, bottom, right)
     compiled = compile_lattice(patch, work.shared, origin=(-top, -left))
     above, before = place.top - top, (place.left - left) // 2
-    p = aligned(*_shapes(work, place)["w"])
-    cut_out(compiled.p, compiled.rows, compiled.columns, above, before, p)
+    p = aligned_zeros(*_shapes(work, place)["w"])
+    cut_tile(compiled.p, compiled.rows, compiled.columns, above, before, p)
     return p
 
 
@@ -176,7 +176,7 @@ def _shapes(work: TileJob, place: TilePosition) -> dict[str, tuple[tuple[int, ..
     """Of the arrays of a tile's state."""
     h, w = place.shape
     sites = (2, h, (w + 1) // 2)
-    weights = (2, h, n_cells(sites[2]), work.contexts, LANES)
+    weights = (2, h, count_cells(sites[2]), work.contexts, LANES)
     return {
         "x": (sites, np.uint8),
         "w": (weights, np.uint32),
@@ -194,13 +194,13 @@ def _start(work: TileJob, place: TilePosition) -> dict[str, np.ndarray]:
     start_states(place.top, place.left, width, key, x)
     known = work.lattice.evidence(*place)
     state["x"] = pack_colours(np.where(known < 0, x, known).astype(np.uint8), place.shape[0])
-    state["w"] = aligned(*_shapes(work, place)["w"])
+    state["w"] = aligned_zeros(*_shapes(work, place)["w"])
     state["w"][:] = HALF_PHASE
     if work.method.phases == "random":
         rows, columns, strips = strip_shape(height, width)
         here = (place.shape[1] + 1) // 2
         key = stream_key(work.method.seed, 0, 2)
-        start_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])
+        start_tile_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])
     return state
 
 

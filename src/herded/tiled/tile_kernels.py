@@ -48,7 +48,7 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
 
 
 @jit
-def cut_out(p, rows, columns, above, before, out):
+def cut_tile(p, rows, columns, above, before, out):
     """Copy the conditionals of a part of a lattice, laid out with `rows` to a strip, to a tile's.
 
     The part begins `above` rows down and `before` packed columns to the right; out is (2, h, cells,
@@ -74,7 +74,7 @@ def start_states(top, left, width, key, x):
 
 
 @jit
-def start_phases(place, top, left, columns_here, key, w):
+def start_tile_phases(place, top, left, columns_here, key, w):
     """Fill w with the random phases that the whole lattice has there, as `start_lattice` does.
 
     `place` is (strips, rows of a strip, columns) of the whole lattice. w is (2, h, cells,

@@ -17,7 +17,7 @@ from herded.errors import HerdedWarning
 from herded.methods.protocol import Method
 from herded.run.interrupts import raises_interrupted, stop_all_runs_on_interrupt
 from herded.vision.model_selection import restore_by_evidence
-from herded.vision.restoration import Denoised, Runs, restore_grey, restore_two_levels
+from herded.vision.restoration import Denoised, HerdRuns, restore_grey, restore_two_levels
 from herded.vision.validation import check_denoising_options
 
 __all__ = ["Denoised", "denoise", "restore"]
@@ -97,7 +97,7 @@ def denoise(
     >>> bool((hd.vision.denoise(checkerboard) == checkerboard).all())
     True
     """
-    found = _restored(image, sigma, coupling, levels, noise, Runs(method, sweeps))
+    found = _restore_silently(image, sigma, coupling, levels, noise, HerdRuns(method, sweeps))
     if found.misfit is not None:
         warnings.warn(str(found.misfit), HerdedWarning, stacklevel=3)
     return found.image
@@ -149,20 +149,22 @@ def restore(
     >>> float((found.image != picture).mean()) < 0.01
     True
     """
-    found = _restored(image, sigma, coupling, levels, noise, Runs(method, sweeps, progress))
+    found = _restore_silently(
+        image, sigma, coupling, levels, noise, HerdRuns(method, sweeps, progress)
+    )
     if found.misfit is not None:
         warnings.warn(str(found.misfit), HerdedWarning, stacklevel=2)
     return found
 
 
 @stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
-def _restored(
+def _restore_silently(
     image: ArrayLike,
     sigma: float | None,
     coupling: float | str,
     levels: int | str | Sequence[float] | None,
     noise: str,
-    runs: Runs,
+    runs: HerdRuns,
 ) -> Denoised:
     """Restore, without a warning: it names the line of the caller."""
     if levels is None:
@@ -197,7 +199,7 @@ def _as_input(found: Denoised, kind: np.dtype, given: np.ndarray | None) -> np.n
     ends = np.iinfo(kind)
     if given is not None and not _are_whole_numbers(given, ends.min, ends.max):
         return image
-    return _rounded(image, kind)
+    return _round_to_dtype(image, kind)
 
 
 def _are_whole_numbers(values: np.ndarray, low: int, high: int) -> bool:
@@ -205,7 +207,7 @@ def _are_whole_numbers(values: np.ndarray, low: int, high: int) -> bool:
     return bool(inside and (values == np.round(values)).all())
 
 
-def _rounded(image: np.ndarray, kind: np.dtype) -> np.ndarray:
+def _round_to_dtype(image: np.ndarray, kind: np.dtype) -> np.ndarray:
     """To whole numbers that the dtype has: a float next to 2^64 is no such number."""
     ends = np.iinfo(kind)
     whole = np.round(image)

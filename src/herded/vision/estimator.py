@@ -17,7 +17,7 @@ try:
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "IsingDenoiser", "vision") from error
 
-FLOATS = (np.float64, np.float32)
+FLOAT_TYPES = (np.float64, np.float32)
 
 
 class IsingDenoiser(TransformerMixin, BaseEstimator):
@@ -78,7 +78,7 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> "IsingDenoiser":
         """Find the shape of the pictures; nothing else is learned."""
-        pictures = validate_data(self, X, dtype=FLOATS, ensure_all_finite="allow-nan")
+        pictures = validate_data(self, X, dtype=FLOAT_TYPES, ensure_all_finite="allow-nan")
         self.shape_ = self._shape_of(pictures.shape[1])
         return self
 
@@ -100,7 +100,9 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Denoise the pictures; NaN are missing pixels, and are filled."""
         check_is_fitted(self)
-        pictures = validate_data(self, X, dtype=FLOATS, ensure_all_finite="allow-nan", reset=False)
+        pictures = validate_data(
+            self, X, dtype=FLOAT_TYPES, ensure_all_finite="allow-nan", reset=False
+        )
         return np.stack([self._one(row.reshape(self.shape_)).ravel() for row in pictures])
 
     def _one(self, picture: np.ndarray) -> np.ndarray:

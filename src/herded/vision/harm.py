@@ -10,27 +10,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.vision.noise.bounds import SURE
+from herded.vision.noise.bounds import COUNT_SIGMAS
 from herded.vision.noise.initial_guesses import shared_variance
-from herded.vision.noise.models import ends
+from herded.vision.noise.models import range_ends
 from herded.vision.noise.scatter import is_random_scatter
-from herded.vision.restoration import Attempt, Denoised
+from herded.vision.restoration import Denoised, Restoration
 from herded.vision.validation import DenoisingOptions
 
 MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
-UNEXPLAINED = 1.5  # times the variance of wrong pixels: what neighbours share of the rest at most
+# times the variance of wrong pixels: what neighbours share of the rest at most
+MAX_UNEXPLAINED_RATIO = 1.5
 MAX_AT_END = 0.2  # of the pixels at either end of the range, for a grey picture
 CUT_SHIFT = 0.7  # of seen sigmas: the mean of cut noise is 0.4 sigma, and 0.58 of it is seen
 DISTANCE_SHIFT = 0.5  # less, of the distance of a level from the end of the range
 OUTLIER = 2.5  # sigmas: changes of that size must not keep a distance
-IMPLAUSIBLE = 1.3  # times the variance of the noise: what two levels leave over at most
-IMPLAUSIBLE_AT_ENDS = 1.6  # the same where both levels are ends of the range, which cut it off
+MAX_VARIANCE_RATIO = 1.3  # times the variance of the noise: what two levels leave over at most
+# the same where both levels are ends of the range, which cut it off
+MAX_VARIANCE_RATIO_AT_ENDS = 1.6
 
 
 class Candidate(NamedTuple):
     """A restored picture and estimates of its errors."""
 
-    attempt: Attempt
+    attempt: Restoration
     changed: float  # mean squared difference to the noisy picture
     risk: float  # Stein's estimate of the mean squared error, over the variance of the noise
     harm: float  # the same over what noise allows to change
@@ -50,7 +52,7 @@ def _is_cut(pixels: np.ndarray) -> bool:
 
 
 def judge_restoration(
-    attempt: Attempt, chosen: DenoisingOptions, noise: float, weight: float = 1.0
+    attempt: Restoration, chosen: DenoisingOptions, noise: float, weight: float = 1.0
 ) -> Candidate:
     """Estimate the errors of a restored picture, by Stein, under noise of that sigma.
 
@@ -63,7 +65,7 @@ def judge_restoration(
         mixed = weight * restored.image + (1.0 - weight) * chosen.noisy
         restored = replace(restored, image=mixed)
         divergence = weight * divergence + 1.0 - weight
-        attempt = Attempt(restored, divergence)
+        attempt = Restoration(restored, divergence)
     left = (chosen.noisy - restored.image).astype(float)
     known = np.ones(left.shape, bool) if chosen.missing is None else ~chosen.missing
     if restored.model == "two-level":  # a range that ends moves means, which the model knows
@@ -71,13 +73,13 @@ def judge_restoration(
             here = (restored.image == level) & known
             if here.any():
                 left[here] -= _shift_by_range(
-                    level, float(left[here].mean()), noise, ends(chosen.known_pixels)
+                    level, float(left[here].mean()), noise, range_ends(chosen.known_pixels)
                 )
     changed = float((left[known] ** 2).mean())
     allowed = 2.0 * noise * noise * (1.0 - divergence)
     harm = changed / allowed if allowed > 0 else np.inf
-    at_ends = restored.levels == ends(chosen.known_pixels)
-    most = IMPLAUSIBLE_AT_ENDS if at_ends else IMPLAUSIBLE
+    at_ends = restored.levels == range_ends(chosen.known_pixels)
+    most = MAX_VARIANCE_RATIO_AT_ENDS if at_ends else MAX_VARIANCE_RATIO
     if restored.model == "two-level" and (
         changed > most * noise * noise
         or _has_other_levels(restored, np.where(known, left, 0.0), known)
@@ -86,7 +88,7 @@ def judge_restoration(
         harm = np.inf
     if restored.model == "grey" and (
         restored.coupling == 0  # neighbours say nothing
-        or (_is_cut(chosen.known_pixels) and changed > IMPLAUSIBLE * (weight * noise) ** 2)
+        or (_is_cut(chosen.known_pixels) and changed > MAX_VARIANCE_RATIO * (weight * noise) ** 2)
     ):
         harm = np.inf
     if not _has_scattered_outliers(np.where(known, left, 0.0), known, noise):
@@ -137,4 +139,4 @@ def _has_other_levels(restored: Denoised, left: np.ndarray, known: np.ndarray) -
     gap = restored.levels[1] - restored.levels[0]
     expected = gap * gap * float(np.minimum(bright, 1.0 - bright).mean())
     chance = float(left.var()) * np.sqrt(2.5 / left.size)  # of 2 C(1) - C(2), two directions each
-    return bool(shared_variance(left) > UNEXPLAINED * expected + SURE * chance)
+    return bool(shared_variance(left) > MAX_UNEXPLAINED_RATIO * expected + COUNT_SIGMAS * chance)

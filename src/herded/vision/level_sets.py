@@ -26,22 +26,25 @@ from herded.vision.noise.initial_guesses import local_median, local_sigma, value
 from herded.vision.noise.normal_distribution import log_odds_above
 from herded.vision.noise.scatter import is_random_scatter
 
-COUPLINGS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
-FIRST = COUPLINGS.index(0.6)
-FEWEST, MOST, PER_SIGMA = 16, 64, 1.3  # levels of a picture, and steps within one sigma
-SOFTEST = 0.7  # sigma in steps between thresholds, at least: harder ones round the picture
-BEND = 1e-3  # step of the numerical derivative, in sigmas
-NUDGE = 1e-6  # field of a missing pixel: chains start from the guess, and nothing else changes
+GREY_COUPLING_GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.8)
+FIRST_COUPLING = GREY_COUPLING_GRID.index(0.6)
+# levels of a picture, and steps within one sigma
+MIN_GREY_LEVELS, MAX_GREY_LEVELS, LEVELS_PER_SIGMA = 16, 64, 1.3
+# sigma in steps between thresholds, at least: harder ones round the picture
+MIN_SIGMA_IN_STEPS = 0.7
+DERIVATIVE_STEP = 1e-3  # step of the numerical derivative, in sigmas
+# field of a missing pixel: chains start from the guess, and nothing else changes
+MISSING_PIXEL_FIELD = 1e-6
 # of the range: an end pixel so far from its neighbours' median is noise
 MIN_OUTLIER_DISTANCE = 0.25
 MIN_GREY_SHARE = 0.5  # of the pixels of a grey picture are neither black nor white
-SURE = 4.0  # sigmas of the other noise that are not as far
-FEWEST_SALTED = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
-NEARLY = 0.1  # few within so much of the range of that end,
+OUTLIER_SIGMAS = 4.0  # sigmas of the other noise that are not as far
+MIN_SALT_SHARE = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
+END_RANGE_SHARE = 0.1  # few within so much of the range of that end,
 LONELY = 0.8  # of the ends of a picture of few values: its black and white are noise
-SCATTERED = 0.1  # and their neighbours are not much more often so than others
+SCATTER_MARGIN = 0.1  # and their neighbours are not much more often so than others
 
-Run = Callable[[Lattice, int], Result]
+RunHerd = Callable[[Lattice, int], Result]
 
 
 class GreyFit(NamedTuple):
@@ -56,11 +59,11 @@ class GreyFit(NamedTuple):
 
 def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
     """As many levels from `low` to `high` as noise of that sigma leaves to tell apart."""
-    number = (high - low) / sigma * PER_SIGMA if sigma > 0 else MOST
-    return np.linspace(low, high, int(min(max(number, FEWEST), MOST)))
+    number = (high - low) / sigma * LEVELS_PER_SIGMA if sigma > 0 else MAX_GREY_LEVELS
+    return np.linspace(low, high, int(min(max(number, MIN_GREY_LEVELS), MAX_GREY_LEVELS)))
 
 
-def posterior_mean(picture: GreyFit, coupling: float, run: Run) -> tuple[np.ndarray, float]:
+def posterior_mean(picture: GreyFit, coupling: float, run: RunHerd) -> tuple[np.ndarray, float]:
     """The posterior mean of every pixel, and the mean of its slope d found / d y."""
     noisy, levels, sigma, _, missing = picture
     found, slope = np.full(noisy.shape, levels[0]), 0.0
@@ -68,20 +71,22 @@ def posterior_mean(picture: GreyFit, coupling: float, run: Run) -> tuple[np.ndar
         step = float(above - below)
         if step == 0:  # as in a picture of one value
             continue
-        soft = max(sigma, SOFTEST * step)
+        soft = max(sigma, MIN_SIGMA_IN_STEPS * step)
         off = (noisy - (below + above) / 2) / soft
-        field = _doubted(picture, log_odds_above(off)) / 2
+        field = _doubt_end_pixels(picture, log_odds_above(off)) / 2
         if missing is not None:
-            field[missing] = np.where(off[missing] > 0, NUDGE, -NUDGE)
+            field[missing] = np.where(off[missing] > 0, MISSING_PIXEL_FIELD, -MISSING_PIXEL_FIELD)
         bright = run(ising_grid(field, coupling), number).marginals[..., 1]
         found += step * bright
-        bend = (log_odds_above(off + BEND) - log_odds_above(off - BEND)) / (4 * BEND * soft)
+        bend = (log_odds_above(off + DERIVATIVE_STEP) - log_odds_above(off - DERIVATIVE_STEP)) / (
+            4 * DERIVATIVE_STEP * soft
+        )
         slopes = 2.0 * step * bright * (1.0 - bright) * bend
         slope += float(slopes.mean() if missing is None else slopes[~missing].mean())
     return np.clip(found, levels[0], levels[-1]), slope
 
 
-def _doubted(picture: GreyFit, odds: np.ndarray) -> np.ndarray:
+def _doubt_end_pixels(picture: GreyFit, odds: np.ndarray) -> np.ndarray:
     """Log-odds where black and white pixels may be salt and pepper, and say nothing then."""
     noisy = picture.noisy
     for odd, end in zip(picture.odd, (noisy.min(), noisy.max()), strict=True):
@@ -109,7 +114,7 @@ def has_salt_and_pepper(noisy: np.ndarray) -> bool:
     inside = (noisy > ends[0]) & (noisy < ends[1])
     if (
         inside.mean() < MIN_GREY_SHARE
-        or SURE * local_sigma(noisy, inside) > MIN_OUTLIER_DISTANCE * size
+        or OUTLIER_SIGMAS * local_sigma(noisy, inside) > MIN_OUTLIER_DISTANCE * size
     ):
         return False
     far = far_from_neighbours(noisy)
@@ -118,15 +123,17 @@ def has_salt_and_pepper(noisy: np.ndarray) -> bool:
         return False
     for end in ends:
         odd = far & (noisy == end)
-        nearly = far & (np.abs(noisy - end) < NEARLY * size) & ~odd
-        scattered = _beside(odd) <= (float(odd.mean()) + SCATTERED) * 4 * odd.sum()
+        nearly = far & (np.abs(noisy - end) < END_RANGE_SHARE * size) & ~odd
+        scattered = (
+            _count_odd_neighbours(odd) <= (float(odd.mean()) + SCATTER_MARGIN) * 4 * odd.sum()
+        )
         scattered = scattered and is_random_scatter(odd, could_be_far(noisy, end))
-        if odd.mean() >= FEWEST_SALTED and 2 * nearly.sum() < odd.sum() and scattered:
+        if odd.mean() >= MIN_SALT_SHARE and 2 * nearly.sum() < odd.sum() and scattered:
             return True
     return False
 
 
-def _beside(odd: np.ndarray) -> int:
+def _count_odd_neighbours(odd: np.ndarray) -> int:
     """How many neighbours of odd pixels are odd, too."""
     return 2 * int((odd[1:] & odd[:-1]).sum() + (odd[:, 1:] & odd[:, :-1]).sum())
 
@@ -147,20 +154,20 @@ def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
     return far
 
 
-def best_coupling(picture: GreyFit, run: Run) -> float:
+def best_coupling(picture: GreyFit, run: RunHerd) -> float:
     """The coupling of the least risk; no weak one where some pixels know nothing of themselves."""
-    index, best = FIRST, _risk(picture, COUPLINGS[FIRST], run)
+    index, best = FIRST_COUPLING, _risk(picture, GREY_COUPLING_GRID[FIRST_COUPLING], run)
     unknown = any(picture.odd) or picture.missing is not None
     for step in (1,) if unknown else (1, -1):
-        while 0 <= index + step < len(COUPLINGS):
-            there = _risk(picture, COUPLINGS[index + step], run)
+        while 0 <= index + step < len(GREY_COUPLING_GRID):
+            there = _risk(picture, GREY_COUPLING_GRID[index + step], run)
             if there >= best:
                 break
             index, best = index + step, there
-    return COUPLINGS[index]
+    return GREY_COUPLING_GRID[index]
 
 
-def _risk(picture: GreyFit, coupling: float, run: Run) -> float:
+def _risk(picture: GreyFit, coupling: float, run: RunHerd) -> float:
     """Stein's estimate of the mean squared error, without its constant.
 
     Pixels at the ends are left out where they may be salt and pepper: there y is no measurement.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-RELAXATIONS = 60  # of the fill at full size; coarser ones have done the rest
-SHIFTS = ((3, 5), (-5, 3), (7, -4), (-11, -13))  # of the holes, to where something is known
+RELAXATION_SWEEPS = 60  # of the fill at full size; coarser ones have done the rest
+HOLE_SHIFTS = ((3, 5), (-5, 3), (7, -4), (-11, -13))  # of the holes, to where something is known
 
-Filler = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a picture, what is missing: filled
+HoleFiller = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a picture, what is missing: filled
 
 
 def split_mask(image: ArrayLike) -> tuple[ArrayLike, np.ndarray | None]:
@@ -37,7 +37,7 @@ def smooth_fill(picture: np.ndarray, missing: np.ndarray) -> np.ndarray:
         (np.clip(rows + down, 0, h - 1), np.clip(columns + right, 0, w - 1))
         for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1))
     ]
-    for _ in range(RELAXATIONS):
+    for _ in range(RELAXATION_SWEEPS):
         filled[rows, columns] = sum(filled[place] for place in around) / len(around)
     return filled
 
@@ -48,13 +48,13 @@ def _pyramid_fill(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
     mean = np.where(known, total / np.where(known, weight, 1.0), 0.0)
     if known.all() or max(total.shape) == 1:
         return mean
-    coarse = _pyramid_fill(_halved(total), _halved(weight.astype(float)))
+    coarse = _pyramid_fill(_halve_picture(total), _halve_picture(weight.astype(float)))
     h, w = total.shape
     large = coarse.repeat(2, axis=0).repeat(2, axis=1)[:h, :w]
     return np.where(known, mean, large)
 
 
-def _halved(picture: np.ndarray) -> np.ndarray:
+def _halve_picture(picture: np.ndarray) -> np.ndarray:
     """Sums of squares of 2 x 2 pixels."""
     h, w = picture.shape
     even = np.pad(picture, ((0, h % 2), (0, w % 2)))
@@ -65,7 +65,7 @@ def _halved(picture: np.ndarray) -> np.ndarray:
 def best_fill(
     picture: np.ndarray,
     missing: np.ndarray,
-    fillers: Sequence[Filler],
+    fillers: Sequence[HoleFiller],
     trial: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> np.ndarray:
     """Fill by the filler that predicts known pixels best, in holes of the same shapes.
@@ -77,7 +77,7 @@ def best_fill(
     best = fillers[0]
     part, unknown = trial(picture), trial(missing)
     held_out = np.zeros_like(unknown)
-    for shift in SHIFTS:
+    for shift in HOLE_SHIFTS:
         held_out |= np.roll(unknown, shift, axis=(0, 1)) & ~unknown
         if held_out.any():
             break

@@ -30,8 +30,8 @@ from herded.vision.harm import MAX_HARM, Candidate, is_cut_at_both_ends, judge_r
 from herded.vision.level_sets import could_be_far, far_from_neighbours, has_salt_and_pepper
 from herded.vision.missing_pixels import best_fill, smooth_fill
 from herded.vision.noise.bounds import (
-    SEED,
-    SURE,
+    COUNT_SIGMAS,
+    TRIAL_NOISE_SEED,
     careful_sigma,
     distribution_bound,
     flip_bound,
@@ -44,14 +44,14 @@ from herded.vision.noise.bounds import (
 )
 from herded.vision.noise.fit_diagnostic import FitDiagnostic
 from herded.vision.noise.initial_guesses import value_step
-from herded.vision.noise.models import FlipNoise, ends
+from herded.vision.noise.models import FlipNoise, range_ends
 from herded.vision.noise.scatter import is_random_scatter
 from herded.vision.noise.two_level_fit import crop_to_fit
 from herded.vision.restoration import (
     TRIAL_PIXELS,
     TRIAL_SWEEPS,
     Denoised,
-    Runs,
+    HerdRuns,
     restore_grey,
     restore_two_levels,
     two_level_field,
@@ -60,27 +60,28 @@ from herded.vision.validation import DenoisingOptions, check_denoising_options, 
 
 MIN_NOISE = 0.012  # of the range, for any change
 MIN_STEPS = 1.2  # of the values, as above: less is rounding
-GRAIN = 0.035  # of the range: what photographs may have of grain and fur of their own
+MAX_GRAIN_SIGMA = 0.035  # of the range: what photographs may have of grain and fur of their own
 MAX_RATE = 0.25  # of flips: more cannot be told from a pattern
 MIN_WARNED_RATE = 0.01  # of flips that no model undoes: fewer lone pixels are usual
 MAX_FITTED_RATE = 1.5  # fitted rate of flips over its bound
 MAX_CHANGES = 1.3  # pixels that are changed over flips, by that bound
-PLANTED = 0.02  # share of pixels flipped to see whether they come back
+PLANTED_FLIP_SHARE = 0.02  # share of pixels flipped to see whether they come back
 MIN_IMPULSES = 0.7  # of the black (white) pixels that are replaced, so many must be noise
 MAX_CLUSTER_VARIANCE = 2.0  # of a clean picture of two levels, over that of the noise
-WORSE_RISK, RISK_ERROR = 1.25, 0.03  # of two levels, against grey: times, and more
+MAX_RISK_RATIO, RISK_TOLERANCE = 1.25, 0.03  # of two levels, against grey: times, and more
 CLEARLY_LESS_RISK = 0.5  # times that of grey: scattered dots cannot be predicted, but told apart
-HELD_OUT_ERROR = 0.02  # times the held-out error of grey: a tie where both levels are ends
-HELD_OUT = 0.06  # share of pixels that are predicted from the others
+# times the held-out error of grey: a tie where both levels are ends
+HELD_OUT_ERROR_TOLERANCE = 0.02
+HELD_OUT_SHARE = 0.06  # share of pixels that are predicted from the others
 
 
 def restore_by_evidence(
-    image: ArrayLike, sigma: float | None, coupling: float | str, noise: str, runs: Runs
+    image: ArrayLike, sigma: float | None, coupling: float | str, noise: str, runs: HerdRuns
 ) -> Denoised:
     """Restore by the model that the picture gives evidence for, or leave it as it is."""
     two = check_denoising_options(image, sigma, coupling, 2, noise)
     if np.ptp(two.known_pixels) == 0:
-        return _left_alone(two, runs)
+        return _leave_unchanged(two, runs)
     if has_two_values(two.known_pixels) and two.noise == "flip":
         return _flips_or_nothing(two, runs)
     grey = check_denoising_options(image, sigma, coupling, "grey", "gauss")
@@ -89,24 +90,25 @@ def restore_by_evidence(
     return _levels_or_nothing(replace(two, noise="gauss"), grey, runs)
 
 
-def _flips_or_nothing(chosen: DenoisingOptions, runs: Runs) -> Denoised:
+def _flips_or_nothing(chosen: DenoisingOptions, runs: HerdRuns) -> Denoised:
     low, high = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     chosen = replace(chosen, values=np.array([low, high]))
     bright = chosen.noisy > (low + high) / 2
     rate = flip_bound(bright, chosen.missing)
     if rate == 0:
-        return _left_alone(chosen, runs)
+        return _leave_unchanged(chosen, runs)
     misfit: FitDiagnostic | None = FitDiagnostic("no-model", "flip", rate)
     if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
         misfit = None  # a clean halftone seems to have flips, too
     lone, uniform = lone_pixels(bright, chosen.missing)
     if rate > MAX_RATE or not is_random_scatter(lone, uniform):
-        return _left_alone(chosen, runs, misfit)
+        return _leave_unchanged(chosen, runs, misfit)
     least, most = (
-        (lone.sum() + sign * SURE * np.sqrt(lone.sum())) / max(uniform.sum(), 1) for sign in (-1, 1)
+        (lone.sum() + sign * COUNT_SIGMAS * np.sqrt(lone.sum())) / max(uniform.sum(), 1)
+        for sign in (-1, 1)
     )
     if least > MAX_FITTED_RATE * rate:  # lone pixels are the picture's own
-        return _left_alone(chosen, runs)
+        return _leave_unchanged(chosen, runs)
     most = min(max(rate, most), MAX_FITTED_RATE * rate)
     restored = restore_two_levels(chosen, runs).restored
     if (
@@ -116,7 +118,7 @@ def _flips_or_nothing(chosen: DenoisingOptions, runs: Runs) -> Denoised:
         and _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM
     ):
         return restored
-    return _left_alone(chosen, runs, misfit)
+    return _leave_unchanged(chosen, runs, misfit)
 
 
 def _changed(chosen: DenoisingOptions, restored: Denoised) -> int:
@@ -126,12 +128,14 @@ def _changed(chosen: DenoisingOptions, restored: Denoised) -> int:
 
 
 def _flip_error_ratio(
-    chosen: DenoisingOptions, restored: Denoised, rate: float, runs: Runs
+    chosen: DenoisingOptions, restored: Denoised, rate: float, runs: HerdRuns
 ) -> float:
     """Estimate the errors after over the errors before, from flips planted at known pixels."""
     low, high = restored.levels
     known = np.ones(chosen.noisy.shape, bool) if chosen.missing is None else ~chosen.missing
-    planted = known & (np.random.default_rng(SEED).random(known.shape) < PLANTED)
+    planted = known & (
+        np.random.default_rng(TRIAL_NOISE_SEED).random(known.shape) < PLANTED_FLIP_SHARE
+    )
     if not planted.any():
         return 1.0
     more = replace(chosen, noisy=np.where(planted, low + high - chosen.noisy, chosen.noisy))
@@ -142,7 +146,7 @@ def _flip_error_ratio(
     return float(1.0 + _changed(chosen, restored) / (rate * known.sum()) - 2.0 * back)
 
 
-def _without_impulses(grey: DenoisingOptions, runs: Runs) -> Denoised:
+def _without_impulses(grey: DenoisingOptions, runs: HerdRuns) -> Denoised:
     """Take salt and pepper as missing pixels, and the rest as a grey picture."""
     noisy = grey.noisy
     known = np.ones(noisy.shape, bool) if grey.missing is None else ~grey.missing
@@ -165,7 +169,7 @@ def _without_impulses(grey: DenoisingOptions, runs: Runs) -> Denoised:
 
 
 def _levels_or_nothing(
-    two: DenoisingOptions | None, grey: DenoisingOptions, runs: Runs
+    two: DenoisingOptions | None, grey: DenoisingOptions, runs: HerdRuns
 ) -> Denoised:
     """Two levels or grey under Gaussian noise, whichever predicts better; none if neither helps."""
     noise, weight = grey.sigma, 1.0
@@ -176,10 +180,10 @@ def _levels_or_nothing(
         size = float(np.ptp(grey.known_pixels))
         least = max(MIN_NOISE * size, MIN_STEPS * value_step(grey.known_pixels))
         if noise < least or noise == 0:
-            return _left_alone(grey, runs)
+            return _leave_unchanged(grey, runs)
         evident = min(noise, float(f"{homogeneous_sigma(grey.noisy, grey.missing):.3g}"))
         if evident > 0 and has_gaussian_differences(grey.noisy, grey.missing):
-            weight = max(0.0, 1.0 - (GRAIN * size / evident) ** 2)
+            weight = max(0.0, 1.0 - (MAX_GRAIN_SIGMA * size / evident) ** 2)
         else:
             weight = 0.0
     by_two = by_grey = None
@@ -195,10 +199,10 @@ def _levels_or_nothing(
         return replace(by_two.attempt.restored, misfit=None)
     if by_grey is None:
         misfit = FitDiagnostic("no-model", "gauss", noise) if weight > 0 else None
-        return _left_alone(grey, runs, misfit)
+        return _leave_unchanged(grey, runs, misfit)
     best = by_grey.attempt.restored
     if grey.missing is not None:
-        best = replace(best, image=_filled(grey, best, runs))
+        best = replace(best, image=_fill_missing(grey, best, runs))
     low, high = grey.known_pixels.min(), grey.known_pixels.max()
     return replace(best, image=np.clip(best.image, low, high), misfit=None)
 
@@ -217,8 +221,8 @@ def _prefers_two_levels(
     noise is cut off at every pixel, and no risk is known.
     """
     restored = by_two.attempt.restored
-    at_ends = restored.levels == ends(grey.known_pixels)
-    if not at_ends and by_two.risk > WORSE_RISK * max(by_grey.risk, 0.0) + RISK_ERROR:
+    at_ends = restored.levels == range_ends(grey.known_pixels)
+    if not at_ends and by_two.risk > MAX_RISK_RATIO * max(by_grey.risk, 0.0) + RISK_TOLERANCE:
         return False
     if not at_ends and by_two.risk < CLEARLY_LESS_RISK * by_grey.risk:
         return True
@@ -226,7 +230,7 @@ def _prefers_two_levels(
         _held_out_error(chosen, found.attempt.restored)
         for chosen, found in ((two, by_two), (grey, by_grey))
     )
-    return error < grey_error * (1.0 + HELD_OUT_ERROR * at_ends)
+    return error < grey_error * (1.0 + HELD_OUT_ERROR_TOLERANCE * at_ends)
 
 
 def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
@@ -235,7 +239,9 @@ def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
     missing = np.zeros(noisy.shape, bool)
     if chosen.missing is not None:
         missing = crop_to_fit(chosen.missing, TRIAL_PIXELS)
-    held_out = ~missing & (np.random.default_rng(SEED).random(noisy.shape) < HELD_OUT)
+    held_out = ~missing & (
+        np.random.default_rng(TRIAL_NOISE_SEED).random(noisy.shape) < HELD_OUT_SHARE
+    )
     if not held_out.any():
         return 0.0
     trial = replace(
@@ -247,7 +253,7 @@ def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
         coupling=restored.coupling,
     )
     if restored.model == "grey":
-        predicted = restore_grey(trial, Runs(None, TRIAL_SWEEPS)).restored.image
+        predicted = restore_grey(trial, HerdRuns(None, TRIAL_SWEEPS)).restored.image
     else:
         predicted = _two_level_predictions(noisy, trial)
     return float(((predicted - noisy)[held_out] ** 2).mean())
@@ -255,7 +261,7 @@ def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
 
 def _two_level_predictions(noisy: np.ndarray, trial: DenoisingOptions) -> np.ndarray:
     """What noisy pixels are expected to be: a range that ends moves the means of both levels."""
-    found = restore_two_levels(trial, Runs(None, TRIAL_SWEEPS)).restored
+    found = restore_two_levels(trial, HerdRuns(None, TRIAL_SWEEPS)).restored
     assert found.result is not None and trial.missing is not None
     bright = found.image == found.levels[1]
     means = [
@@ -271,19 +277,21 @@ def _may_have_two_levels(pixels: np.ndarray, noise: float) -> bool:
     return within_clusters(pixels) <= MAX_CLUSTER_VARIANCE * noise * noise
 
 
-def _left_alone(
-    chosen: DenoisingOptions, runs: Runs, misfit: FitDiagnostic | None = None
+def _leave_unchanged(
+    chosen: DenoisingOptions, runs: HerdRuns, misfit: FitDiagnostic | None = None
 ) -> Denoised:
     """The picture as it is, with missing pixels filled; and why, if it has noise."""
     runs.check_options()
-    image = chosen.noisy.copy() if chosen.missing is None else _filled(chosen, None, runs)
+    image = chosen.noisy.copy() if chosen.missing is None else _fill_missing(chosen, None, runs)
     sigma, flips = 0.0, 0.0
     if misfit is not None:
         sigma, flips = (0.0, misfit.amount) if misfit.noise == "flip" else (misfit.amount, 0.0)
     return Denoised(image, None, (), chosen.noise, sigma, flips, 0.0, "none", misfit)
 
 
-def _filled(chosen: DenoisingOptions, restored: Denoised | None, runs: Runs) -> np.ndarray:
+def _fill_missing(
+    chosen: DenoisingOptions, restored: Denoised | None, runs: HerdRuns
+) -> np.ndarray:
     """Missing pixels by a model or by smooth surfaces, whichever predicts held-out pixels better.
 
     The others are those of the restored picture, or as they are.

@@ -14,11 +14,11 @@ from herded.models.lattice import Lattice
 from herded.models.lattice_builders import ising_grid
 from herded.run.execute import run_method
 from herded.run.infer import infer
-from herded.run.interrupted_result import settle
+from herded.run.interrupted_result import settle_interruption
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
 from herded.vision.level_sets import (
-    NUDGE,
+    MISSING_PIXEL_FIELD,
     GreyFit,
     best_coupling,
     grey_levels,
@@ -27,8 +27,8 @@ from herded.vision.level_sets import (
 )
 from herded.vision.noise.fit_diagnostic import FitDiagnostic, find_other_levels
 from herded.vision.noise.initial_guesses import flip_rate, level_guesses, local_mean, local_sigma
-from herded.vision.noise.models import FlipNoise, GaussianNoise, ends
-from herded.vision.noise.two_level_fit import HERD, crop_to_fit, fit_noise_model
+from herded.vision.noise.models import FlipNoise, GaussianNoise, range_ends
+from herded.vision.noise.two_level_fit import FIT_HERD, crop_to_fit, fit_noise_model
 from herded.vision.validation import DenoisingOptions
 
 TRIAL_SWEEPS = 10  # to find the coupling of a grey picture
@@ -91,14 +91,14 @@ class Denoised:
         return "" if self.misfit is None else str(self.misfit)
 
 
-class Attempt(NamedTuple):
+class Restoration(NamedTuple):
     """A restored picture, and how much its pixels follow their own noise."""
 
     restored: Denoised
     divergence: float  # the mean of d found_i / d y_i
 
 
-def restore_two_levels(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
+def restore_two_levels(chosen: DenoisingOptions, runs: "HerdRuns") -> Restoration:
     """Restore a picture of two levels, with what is not given fitted to it."""
     noisy = chosen.noisy
     starts = _starts(chosen)
@@ -124,7 +124,7 @@ def restore_two_levels(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
     gap = (noise.levels[1] - noise.levels[0]) / noise.sigma if noise.sigma else 0.0
     if chosen.missing is not None:
         spread = spread[~chosen.missing]
-    return Attempt(restored, float(gap * gap * spread.mean()))
+    return Restoration(restored, float(gap * gap * spread.mean()))
 
 
 def two_level_field(chosen: DenoisingOptions, noise: GaussianNoise | FlipNoise) -> np.ndarray:
@@ -133,7 +133,7 @@ def two_level_field(chosen: DenoisingOptions, noise: GaussianNoise | FlipNoise) 
     field: np.ndarray = (likelihoods[1] - likelihoods[0]) / 2
     if chosen.missing is not None:
         above = chosen.noisy[chosen.missing] > sum(noise.levels) / 2
-        field[chosen.missing] = np.where(above, NUDGE, -NUDGE)
+        field[chosen.missing] = np.where(above, MISSING_PIXEL_FIELD, -MISSING_PIXEL_FIELD)
     return field
 
 
@@ -145,7 +145,7 @@ def _starts(chosen: DenoisingOptions) -> Sequence[GaussianNoise | FlipNoise]:
         return [FlipNoise(levels, *flip_rate(noisy > (levels[0] + levels[1]) / 2))]
     pairs = [known] if known else level_guesses(noisy)
     spread = chosen.sigma or local_sigma(noisy)
-    floor, ceiling = ends(noisy)
+    floor, ceiling = range_ends(noisy)
     range_ = float(chosen.known_pixels.min()), float(chosen.known_pixels.max())
     return [
         GaussianNoise(
@@ -155,7 +155,7 @@ def _starts(chosen: DenoisingOptions) -> Sequence[GaussianNoise | FlipNoise]:
     ]
 
 
-def restore_grey(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
+def restore_grey(chosen: DenoisingOptions, runs: "HerdRuns") -> Restoration:
     """Restore a grey picture: the mean over its level sets."""
     noisy, missing = chosen.noisy, chosen.missing
     odd = odd_ends(noisy) if chosen.noise == "flip" else (0.0, 0.0)
@@ -181,17 +181,17 @@ def restore_grey(chosen: DenoisingOptions, runs: "Runs") -> Attempt:
                 noisy=crop_to_fit(noisy, TRIAL_PIXELS),
                 missing=None if missing is None else crop_to_fit(missing, TRIAL_PIXELS),
             )
-            strength = best_coupling(part, Runs(None, TRIAL_SWEEPS).run)
+            strength = best_coupling(part, HerdRuns(None, TRIAL_SWEEPS).run)
         found, slope = posterior_mean(picture, strength, runs.run)
     flips = float((odd[0] * (noisy == noisy.min()) + odd[1] * (noisy == noisy.max())).mean())
     values = tuple(map(float, levels))
     kind = "flip" if chosen.noise == "flip" else "gauss"
     restored = Denoised(found, None, values, kind, sigma, flips, strength, model="grey")
-    return Attempt(restored, slope)
+    return Restoration(restored, slope)
 
 
 @dataclass(frozen=True)
-class Runs:
+class HerdRuns:
     """Runs of one method on the lattices of a picture."""
 
     method: Method | None
@@ -208,7 +208,7 @@ class Runs:
         What a herd says of pixels that have not moved on stays in the result: on a picture, whole
         regions rightly do not.
         """
-        method = self.method or Gibbs(seed=number, herd=HERD)
+        method = self.method or Gibbs(seed=number, herd=FIT_HERD)
         start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
         counts = self.method is None and isinstance(self.sweeps, int)  # else infer will object
         with warnings.catch_warnings():
@@ -224,7 +224,7 @@ class Runs:
                     progress=self.progress,
                     compare_starts=False,
                 )
-                return settle(result, "raise")
+                return settle_interruption(result, "raise")
             return infer(
                 model,
                 method,

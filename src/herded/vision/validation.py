@@ -11,9 +11,10 @@ from herded.system.argument_checks import as_float, as_float_array, float_array,
 from herded.vision.level_sets import has_salt_and_pepper
 from herded.vision.missing_pixels import smooth_fill, split_mask
 
-LARGEST = 1e50  # of pixels, levels, sigma, coupling and their inverses: squares stay finite
-NOISES = ("auto", "gauss", "flip")
-MOST_LEVELS = 256
+# of pixels, levels, sigma, coupling and their inverses: squares stay finite
+MAX_INPUT_NUMBER = 1e50
+NOISE_KINDS = ("auto", "gauss", "flip")
+MAX_LEVELS = 256
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ def check_denoising_options(
     two_valued = np.asarray(image).dtype == bool
     spread = None if sigma is None else _sigma(sigma)
     number_of, values = _levels(levels)
-    if noise not in NOISES:
-        raise ModelError(f"expected noise {', '.join(NOISES)}, got {short_repr(noise)}")
+    if noise not in NOISE_KINDS:
+        raise ModelError(f"expected noise {', '.join(NOISE_KINDS)}, got {short_repr(noise)}")
     grey = number_of != 2 if values is None else len(values) > 2
     if noise == "auto":
         known = noisy if missing is None else noisy[~missing]
@@ -110,7 +111,7 @@ def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
             f"expected a picture with known pixels, but all {noisy.size} are masked or NaN"
         )
     known = noisy[~missing]
-    if np.abs(known).max() > LARGEST or 0 < np.ptp(known) < 1 / LARGEST:
+    if np.abs(known).max() > MAX_INPUT_NUMBER or 0 < np.ptp(known) < 1 / MAX_INPUT_NUMBER:
         raise ModelError(
             "expected pixels below 1e50 that differ by more than 1e-50, got "
             f"{short_repr(float(known.min()))} to {short_repr(float(known.max()))}: rescale the "
@@ -123,7 +124,7 @@ def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _sigma(sigma: float) -> float:
     spread = as_float("sigma", sigma)
-    if not 1 / LARGEST <= spread <= LARGEST:
+    if not 1 / MAX_INPUT_NUMBER <= spread <= MAX_INPUT_NUMBER:
         raise ModelError(f"expected a finite noise level sigma above 0, got {spread:g}")
     return spread
 
@@ -134,7 +135,7 @@ def _coupling(coupling: float | str) -> float | None:
             raise ModelError(f'expected a number or "auto" as coupling, got {short_repr(coupling)}')
         return None
     strength = as_float("coupling", coupling)
-    if not abs(strength) <= LARGEST:
+    if not abs(strength) <= MAX_INPUT_NUMBER:
         raise ModelError(f'expected a finite coupling or "auto", got {strength:g}')
     return strength
 
@@ -149,11 +150,11 @@ def _levels(levels: int | str | Sequence[float] | None) -> tuple[int | None, np.
         return None, None
     values = as_float_array("levels", 2 if levels is None else levels)
     if values.ndim == 0:
-        if values not in range(2, MOST_LEVELS + 1):
-            raise ModelError(f"expected 2 to {MOST_LEVELS} levels, got {levels}")
+        if values not in range(2, MAX_LEVELS + 1):
+            raise ModelError(f"expected 2 to {MAX_LEVELS} levels, got {levels}")
         return int(values), None
-    if not (np.abs(values) <= LARGEST).all():
+    if not (np.abs(values) <= MAX_INPUT_NUMBER).all():
         raise ModelError(f"expected finite levels, got {short_repr(values.tolist())}")
-    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 1 / LARGEST).all():
+    if values.ndim != 1 or len(values) < 2 or not (np.diff(values) > 1 / MAX_INPUT_NUMBER).all():
         raise ModelError(f"expected two or more rising levels, got {short_repr(values.tolist())}")
     return len(values), values

@@ -21,7 +21,7 @@ from herded.layouts.binary_pairs.arrays import (
 from herded.layouts.binary_pairs.incremental_fields import (
     MIN_SWEEPS_TO_STORE_FIELDS,
     MIN_VARIABLES_TO_STORE_FIELDS,
-    sum_fields,
+    sum_fields_of_segment,
     sweep_with_stored_fields,
 )
 from herded.layouts.visit_order import SEQUENTIAL, ScanArrays
@@ -116,7 +116,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
     state = method.init(layout, start_state(layout.model, stream_key(1)))
     x, w = state.x, layout.chain_arrays(state).w
     fields, flipped = np.zeros(90, np.int64), np.zeros(90, np.uint32)
-    sum_fields(f, order, x, fields)
+    sum_fields_of_segment(f, order, x, fields)
     for sweep in range(4):
         told = layout.contexts.mode, stream_key(0), np.uint64(90 * sweep), 90, np.uint32(31)
         before, row = x.copy(), np.zeros(90, np.uint8)
@@ -126,7 +126,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
         assert flips == (x != before).sum() > 0
         assert np.array_equal(row[order], x[order])
         again = np.zeros(90, np.int64)
-        sum_fields(f, order, x, again)
+        sum_fields_of_segment(f, order, x, again)
         assert np.array_equal(fields[order], again[order])
 
 

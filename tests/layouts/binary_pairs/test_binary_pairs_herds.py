@@ -146,7 +146,7 @@ def test_threads_change_nothing(kind):
 @pytest.mark.parametrize("betas", [None, BETAS])
 def test_threads_share_the_blocks_of_a_colour(kept, betas, monkeypatch):
     """Large colours are shared and small ones go together, and one, two and three threads agree."""
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 600)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 600)
     rng = np.random.default_rng(1)
     hub = [(0, i) for i in range(1, 5)] + [(1, 2), (1, 3), (2, 3)]  # colours of a few variables
     pairs = hub + [(i, i + 500) for i in range(5, 500)]

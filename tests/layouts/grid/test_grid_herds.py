@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.systematic import SystematicDraw
-from herded.draws.systematic_lanes import COLUMNS, MEMBERS_PER_WORD, lane_bits, member_masks
+from herded.draws.systematic_lanes import MEMBERS_PER_WORD, ORDER_COLUMNS, lane_bits, member_masks
 from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.herd_bit_kernels import (
-    CHANCE,
-    FINE_CHANCE,
+    FINE_RANDOM_BYTES_AT,
     LANES_U8,
     P15,
-    SIZE,
+    RANDOM_BYTES_AT,
+    ROW_BUFFER_SIZE,
     P,
     round_conditionals,
     round_to_15_bits,
@@ -34,11 +34,13 @@ from tests.support.strategies import seeds
 def test_conditionals_are_rounded_without_bias(p):
     """All random bytes up to 15 bits, then all from 15 bits to 7: the mean of p is exact."""
     planes = np.array([p >> 24, p >> 16 & 255, p >> 8 & 255, p & 255], np.uint8).repeat(LANES)
-    work, total = np.zeros(int(SIZE), np.uint8), 0
+    work, total = np.zeros(int(ROW_BUFFER_SIZE), np.uint8), 0
     chances = np.arange(2**16, dtype=np.uint32).reshape(-1, LANES)
     for row in chances:
-        work[FINE_CHANCE : FINE_CHANCE + LANES_U8] = row >> 8
-        work[FINE_CHANCE + LANES_U8 : FINE_CHANCE + LANES_U8 + LANES_U8] = row & 255
+        work[FINE_RANDOM_BYTES_AT : FINE_RANDOM_BYTES_AT + LANES_U8] = row >> 8
+        work[FINE_RANDOM_BYTES_AT + LANES_U8 : FINE_RANDOM_BYTES_AT + LANES_U8 + LANES_U8] = (
+            row & 255
+        )
         round_to_15_bits(work, np.uint64(0), planes, np.uint64(0), np.uint64(1))
         rounded = (
             work[P15 : P15 + LANES_U8].astype(int) * 256
@@ -53,7 +55,7 @@ def test_conditionals_are_rounded_without_bias(p):
     )
     total = 0
     for half in (0, 128):
-        work[CHANCE : CHANCE + LANES_U8] = np.arange(half, half + LANES)
+        work[RANDOM_BYTES_AT : RANDOM_BYTES_AT + LANES_U8] = np.arange(half, half + LANES)
         round_conditionals(work, np.uint64(0), np.uint64(1), 0)
         total += int(work[P : P + LANES_U8].sum(dtype=int))
     assert total == p >> 16
@@ -188,7 +190,7 @@ def test_packing_and_back(model, members, seed):
 @pytest.mark.parametrize("kept", [False, True])
 @pytest.mark.parametrize(("shape", "periodic"), [((60, 520), True), ((1400, 8), False)])
 def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch, waves_within):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     right = rng.normal(size=(shape[0], shape[1] - (not periodic)))
     down = rng.normal(size=(shape[0] - (not periodic), shape[1]))
@@ -269,7 +271,7 @@ def test_orders_of_lanes():
         assert (np.sort(full, axis=0) == (1 << np.arange(MEMBERS_PER_WORD))[:, None]).all()
         assert (np.sort(last[:live], axis=0) == (1 << np.arange(live))[:, None]).all()
         assert not last[live:].any()
-        for column in (0, 77, COLUMNS - 1):
+        for column in (0, 77, ORDER_COLUMNS - 1):
             expected = [1 << k for k in naive_place_order(column, live)]
             assert last[:live, column].tolist() == expected
 

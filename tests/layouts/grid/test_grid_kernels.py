@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.layouts.packing import wavefront
 from herded.run import sampler_run
-from herded.run.recording.count_kernels import VARIABLES_PER_GROUP, count_ones
+from herded.run.recording.count_kernels import VARIABLES_PER_GROUP, count_ones_in_samples
 from herded.system import threads
 from tests.conformance.twins.samplers.grid import naive_lattice
 from tests.support.example_budget import ALL, examples
@@ -81,7 +81,7 @@ def test_an_odd_ring_has_no_two_colours(shape):
 @pytest.mark.parametrize(("shape", "periodic"), [((24, 520), True), ((1400, 8), False)])
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, waves_within):
     """Nor on the length of waves: many strips, one to five threads, short and long waves."""
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.ising_grid(rng.normal(size=shape), 0.4, periodic=periodic)
     options = {} if weights is None else {"phases": "random"}
@@ -156,16 +156,16 @@ def test_counts_of_ones_equal_plain_sums(n, sweeps, seed):
     counts = rng.integers(0, 2**40, n)
     expected = counts + block.sum(axis=0)
     cut = rng.integers(0, n // VARIABLES_PER_GROUP + 2)
-    count_ones(block, counts, cut, n // VARIABLES_PER_GROUP + 1)
-    count_ones(block, counts, 0, cut)
+    count_ones_in_samples(block, counts, cut, n // VARIABLES_PER_GROUP + 1)
+    count_ones_in_samples(block, counts, 0, cut)
     np.testing.assert_array_equal(counts, expected)
 
 
 @pytest.mark.parametrize("keep", [None, [hd.Marginals(rao_blackwell=True)]])
 @pytest.mark.parametrize("periodic", [False, True])
 def test_infer_on_a_lattice_has_the_same_bits_on_all_threads(periodic, keep, monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(sampler_run, "WORTH_THREADS", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
+    monkeypatch.setattr(sampler_run, "MIN_UPDATES_FOR_THREADS", 1)
     model = hd.ising_grid(np.random.default_rng(4).normal(size=(40, 700)), 0.3, periodic=periodic)
     runs = [
         hd.infer(model, hd.HerdedGibbs(), sweeps=40, burn_in=3, keep=keep, threads=n)

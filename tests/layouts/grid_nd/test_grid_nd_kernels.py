@@ -111,7 +111,7 @@ def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
 @pytest.mark.parametrize("joined", [(True, False, True), (False, True, False)])
 def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch, waves_within):
     """Also where strips have one layer, two, and a last one fewer."""
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     for shape in ((22, 24, 40), (52, 8, 64), (26, 10, 30)):
         model = hd.ising_grid(rng.normal(size=shape), 0.3, periodic=joined)

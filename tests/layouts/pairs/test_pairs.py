@@ -112,7 +112,7 @@ def mixed_ring():
 def test_joints_are_those_of_the_model(model, monkeypatch):
     """Gibbs and pools with slack nearly as good as draws: as where conditionals are tabulated."""
     monkeypatch.setattr(
-        "herded.layouts.general.table_layout.FEW_ENTRIES", 0
+        "herded.layouts.general.table_layout.MAX_ENTRIES_PER_VARIABLE", 0
     )  # or these would have tables
     drawn = drawn_variation(model, 20_000)
     found = [total_variations(model, hd.Gibbs(seed=s), [20_000])[0] for s in range(6)]
@@ -125,7 +125,7 @@ def test_joints_are_those_of_the_model(model, monkeypatch):
 @pytest.mark.skipif(UNCOMPILED, reason="many sweeps")
 def test_pools_have_no_plateau_while_they_split(monkeypatch):
     """As on complete graphs with tables: 100 times the sweeps, a quarter of the error or less."""
-    monkeypatch.setattr("herded.layouts.general.table_layout.FEW_ENTRIES", 0)
+    monkeypatch.setattr("herded.layouts.general.table_layout.MAX_ENTRIES_PER_VARIABLE", 0)
     for states in (3, 4):
         rng = np.random.default_rng(states)
         ends = list(itertools.combinations(range(4), 2))

@@ -107,7 +107,7 @@ def test_members_stay_apart_and_energies_are_no_noisier_than_those_of_independen
 
 @compiled_only
 def test_threads_change_no_bit(monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(2)
     edges = [(8 * part + i, 8 * part + (i + 1) % 8) for part in range(6) for i in range(8)]
     model = hd.pairwise_model(rng.normal(size=(48, 5)), edges, rng.normal(size=(48, 5, 5)))

@@ -139,7 +139,7 @@ def test_what_is_packed_is_unpacked(seed, members, states, data):
     ("shape", "periodic"), [((14, 20), False), ((14, 20), True), ((6, 8, 6), (True, False, True))]
 )
 def test_bits_do_not_depend_on_threads_and_cuts(shape, periodic, kept, monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     draw, layout = laid_out(model, 40, kept)

@@ -71,7 +71,7 @@ def test_bins_split_as_in_the_twin(cuts):
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize(("shape", "periodic"), [((10, 520), True), ((40, 150), False)])
 def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, waves_within):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)

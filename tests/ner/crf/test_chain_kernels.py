@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
-from herded.ner.crf.adagrad_training import Learner, count_rows, train_sentences
+from herded.ner.crf.adagrad_training import CRFTrainer, count_row_uses, train_sentences
 from herded.ner.crf.chain_kernels import (
     forward_backward,
     sentence_marginals,
     span_probabilities,
     sum_weights,
-    viterbi,
+    viterbi_of_sentences,
 )
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.encoded_batch import encode
@@ -118,7 +118,7 @@ def test_marginals_of_sentences(problem):
 def test_viterbi_takes_the_lowest_of_equals(problem):
     scores, transitions, starts = problem
     best = np.full(len(scores), -1)
-    viterbi(scores, transitions, starts, best)
+    viterbi_of_sentences(scores, transitions, starts, best)
     for a, b in itertools.pairwise(starts):
         if a < b:
             wanted = enumerate_chain(scores[a:b], transitions)[3]
@@ -130,7 +130,7 @@ def test_viterbi_takes_the_lowest_of_equals(problem):
 def test_viterbi_equals_the_twin_and_the_library(problem):
     scores, transitions, starts = problem
     best = np.full(len(scores), -1)
-    viterbi(scores, transitions, starts, best)
+    viterbi_of_sentences(scores, transitions, starts, best)
     for a, b in itertools.pairwise(starts):
         if a < b:
             assert best[a:b].tolist() == naive_viterbi(scores[a:b], transitions)
@@ -153,7 +153,7 @@ def test_viterbi_equals_the_twin_and_the_library(problem):
 def test_span_probabilities(problem, data):
     scores, transitions, starts = problem
     labels = np.full(len(scores), -1)
-    viterbi(scores, transitions, starts, labels)
+    viterbi_of_sentences(scores, transitions, starts, labels)
     spans = [(a, b, f, t) for a, b in itertools.pairwise(starts)
              for f in range(a, b) for t in range(f + 1, b + 1)]  # fmt: skip
     if data.draw(st.booleans()):  # labels that need not be possible
@@ -195,7 +195,7 @@ def learner(seed=0, width=3, **options):
     options = {"rate": 0.1, "l2": 0.5, "dropout": 0.3, "bits": 8, **options}
     transitions = first_transitions(BIO[:3]) if width == 3 else np.zeros((width + 1, width))
     labels = np.array([1, 0, 1, 1, 0, 1], np.int64) % width
-    made = Learner(batch, labels, transitions, seed=seed, **options)
+    made = CRFTrainer(batch, labels, transitions, seed=seed, **options)
     rng = np.random.default_rng(seed)
     made.learned[:, :width] = 0.1 * rng.normal(size=made.weights.shape)
     made.transitions[:] += 0.5 * rng.normal(size=transitions.shape)
@@ -216,7 +216,7 @@ def test_counts_of_rows():
     for rows in rows_of(made):
         np.add.at(counts, rows, 1)
     assert same(made.counts, counts) and counts.sum() == 6 * 67
-    count_rows(*made._words(), made.bits, made.counts)
+    count_row_uses(*made._words(), made.bits, made.counts)
     assert same(made.counts, 2 * counts)
 
 

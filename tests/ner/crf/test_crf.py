@@ -242,7 +242,7 @@ def test_only_a_fitted_crf_predicts(call, fitted):
 
 def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
     alone = CRF(bits=9, epochs=1).fit(sample[:5])
-    real, seen = herded.ner.crf.adagrad_training.Learner.epoch, []
+    real, seen = herded.ner.crf.adagrad_training.CRFTrainer.epoch, []
 
     def epoch(self, callback):
         seen.append(self.done)
@@ -251,13 +251,13 @@ def test_ctrl_c_keeps_the_last_whole_epoch(monkeypatch, sample):
             return None
         return real(self, callback)
 
-    monkeypatch.setattr(herded.ner.crf.adagrad_training.Learner, "epoch", epoch)
+    monkeypatch.setattr(herded.ner.crf.adagrad_training.CRFTrainer, "epoch", epoch)
     with pytest.raises(KeyboardInterrupt) as caught:
         CRF(bits=9, epochs=3).fit(sample[:5])
     crf = caught.value.result
     assert same_chain(crf.chain_, alone.chain_) and len(crf.history_) == 1
     monkeypatch.setattr(
-        herded.ner.crf.adagrad_training.Learner, "epoch", lambda self, callback: None
+        herded.ner.crf.adagrad_training.CRFTrainer, "epoch", lambda self, callback: None
     )
     with pytest.raises(KeyboardInterrupt):
         CRF(bits=9).fit(sample[:5])

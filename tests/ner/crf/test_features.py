@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from herded.errors import CorpusError
 from herded.ner.crf.encoded_batch import encode, same_words
-from herded.ner.crf.features import MOST_PAIRS, compile_templates, feature_rows
+from herded.ner.crf.features import MAX_FEATURE_PAIRS, compile_templates, feature_rows
 from herded.ner.crf.mention_links import all_mentions, next_mention
-from herded.ner.text.lexicon import Lexicon, insert, phrase_keys
+from herded.ner.text.lexicon import Lexicon, insert_keys, phrase_keys
 from herded.ner.text.word_atoms import (
-    AFTER,
     ATOMS,
-    BEFORE,
-    LOWER,
-    SHORT,
-    SMALL,
-    UPPER,
-    WORD,
+    LOWER_ATOM,
+    LOWER_CASE,
+    PADDING_AFTER,
+    PADDING_BEFORE,
+    SHORT_SHAPE_ATOM,
+    UPPER_CASE,
+    WORD_ATOM,
     Vocabulary,
 )
 from tests.conformance.twins.learning.recogniser import (
@@ -59,8 +59,8 @@ def test_atoms_equal_their_twins(words):
     assert types.dtype == np.int32 and len(types) == len(words)
     assert vocabulary.atoms[types].tolist() == [naive_atoms(word) for word in words]
     assert vocabulary.atoms.shape == (2 + len(set(words)), len(ATOMS))
-    assert vocabulary.atoms[BEFORE].tolist() == [1] * len(ATOMS)
-    assert vocabulary.atoms[AFTER].tolist() == [2] * len(ATOMS)
+    assert vocabulary.atoms[PADDING_BEFORE].tolist() == [1] * len(ATOMS)
+    assert vocabulary.atoms[PADDING_AFTER].tolist() == [2] * len(ATOMS)
     assert np.array_equal(vocabulary.encode(words), types)
 
 
@@ -92,7 +92,7 @@ def test_many_types_make_the_table_grow():
     parts = Vocabulary()
     apart = np.concatenate([parts.encode(words[n : n + 700]) for n in range(0, 5000, 700)])
     assert np.array_equal(whole, apart) and np.array_equal(vocabulary.atoms, parts.atoms)
-    assert len(np.unique(vocabulary.atoms[:, WORD])) == 5002
+    assert len(np.unique(vocabulary.atoms[:, WORD_ATOM])) == 5002
 
 
 @pytest.mark.parametrize("word", [3, None, b"bytes", ["list"], ("tu", "ple"), 1.5])
@@ -146,11 +146,15 @@ def test_rows_equal_their_twins(sentence, bits):
 def test_templates():
     salts, table = compile_templates()
     assert len(salts) == len(table) == 67
-    assert table[:, 0].min() == 1 and table[:, 0].max() == MOST_PAIRS
+    assert table[:, 0].min() == 1 and table[:, 0].max() == MAX_FEATURE_PAIRS
     shared = [f for f in range(len(salts)) if (salts == salts[f]).sum() > 1]
     assert len(shared) == 10 and len(set(salts[shared].tolist())) == 2  # words on either side
     for f in shared:
-        assert abs(table[f, 1]) in range(1, 6) and table[f, 2:5].tolist() == [LOWER, 0, SHORT]
+        assert abs(table[f, 1]) in range(1, 6) and table[f, 2:5].tolist() == [
+            LOWER_ATOM,
+            0,
+            SHORT_SHAPE_ATOM,
+        ]
     both = {(int(salt), *pairs) for salt, pairs in zip(salts, table.tolist(), strict=True)}
     assert len(both) == len(salts)
 
@@ -205,7 +209,7 @@ def test_insert_equals_its_twin(entries):
     keys = np.array([2 * key % 64 + 1 if key % 2 else 2 * key + 1 for key, _ in entries], np.uint32)
     kinds = np.array([kind for _, kind in entries], np.uint8)
     table, table_kinds = np.zeros(64, np.uint32), np.zeros(64, np.int64)
-    insert(keys, kinds, table, table_kinds)
+    insert_keys(keys, kinds, table, table_kinds)
     assert (table.tolist(), table_kinds.tolist()) == naive_insert(keys, kinds, 64)
 
 
@@ -236,10 +240,10 @@ def test_lists_are_checked():
 def naive_links(document, most):
     """Pairs of equal capitalised words; a word in small letters anywhere spoils them."""
     words = [word for sentence in document for word in sentence]
-    small = {tuple(map(plain, w)) for w in words if shape_of(w, 1) == [SMALL]}
+    small = {tuple(map(plain, w)) for w in words if shape_of(w, 1) == [LOWER_CASE]}
     mentions = {}
     for at, word in enumerate(words):
-        if shape_of(word[:1], 1) == [UPPER] and tuple(map(plain, word)) not in small:
+        if shape_of(word[:1], 1) == [UPPER_CASE] and tuple(map(plain, word)) not in small:
             mentions.setdefault(word, []).append(at)
     return sorted(
         pair
@@ -283,7 +287,7 @@ def test_a_document_is_encoded_alike_in_any_company(document, other, listed):
     among = encode([other, document, other], Vocabulary(), lexicon)
     assert np.array_equal(among.places[m : m + n], alone.places)
     assert np.array_equal(among.atoms[among.types[m : m + n]], alone.atoms[alone.types])
-    groups = same_words(among, WORD)[m : m + n]
+    groups = same_words(among, WORD_ATOM)[m : m + n]
     assert np.array_equal(np.equal.outer(groups, groups), _equal(document))
 
 

@@ -17,8 +17,8 @@ from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.iterated_viterbi import iterate_viterbi, sentence_rounds
 from herded.ner.crf.normal_equations import gram_matrix, solve_symmetric
 from herded.ner.crf.skip_chain import (
-    Example,
     TieWeights,
+    TrainingDocument,
     build_document_model,
     fit_ties,
     label_kinds,
@@ -191,7 +191,7 @@ def random_example(chain, rng):
     ]
     batch = encode(documents, Vocabulary(), None)
     noise = 2 * rng.normal(size=(len(batch.types), len(chain.labels)))
-    return Example(chain, batch, chain.best(chain.scores(batch) + noise, batch.starts))
+    return TrainingDocument(chain, batch, chain.best(chain.scores(batch) + noise, batch.starts))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from herded import CorpusError
 from herded.ner.text.corpus import format_of, read_conll, read_corpus, read_ieer, read_text
-from herded.ner.text.labels import CLASSES, spans
+from herded.ner.text.labels import ENTITY_CLASSES, spans
 from tests.support.example_budget import examples
 
 DATA = Path(__file__).parents[4] / "shared/data"
@@ -52,7 +52,7 @@ def test_conll_2003():
         "Peter NNP B-NP B-PER\n\n\n\n"
         "-DOCSTART- -X- -X- O\n\nLONDON NNP B-NP B-LOC\n"
     )
-    assert plain(read_conll("corpus.txt", mapping=CLASSES)) == [
+    assert plain(read_conll("corpus.txt", mapping=ENTITY_CLASSES)) == [
         (
             "corpus:1",
             [
@@ -236,7 +236,7 @@ def test_entities_in_any_text_are_kept(parts):
     assert read[0].text == "".join(text for text, _ in parts)
     check_offsets(read[0])
     visible = [("".join(text.replace("\x07", "").split()), k) for text, k in parts]
-    expected = [(text, k) for text, k in visible if text and k in CLASSES]
+    expected = [(text, k) for text, k in visible if text and k in ENTITY_CLASSES]
     assert [(text.replace(" ", ""), k) for text, k in entities(read[0])] == expected
 
 
@@ -290,7 +290,7 @@ def test_read_corpus_takes_any_format():
     write("EU B-ORG\nsaid O\n", "a")
     write(IEER, "b")
     write("He left.", "c")
-    read = list(read_corpus(".", mapping=CLASSES))
+    read = list(read_corpus(".", mapping=ENTITY_CLASSES))
     assert [d.name for d in read] == ["a:1", "APW.1", "b:2", "c"]
     assert read[0].sentences[0].labels == ("B-ORGANIZATION", "O")
     assert list(read_corpus("a", "text")) == list(read_text("a"))
@@ -342,7 +342,8 @@ def test_documents_come_one_by_one():
 def test_ieer_as_tokenised_elsewhere():
     ours = {d.name: d for d in read_corpus(DATA / "ieer/raw")}
     theirs = {
-        d.name: d for d in read_conll(DATA / "ieer/ieer_ptb.conll", column=1, mapping=CLASSES)
+        d.name: d
+        for d in read_conll(DATA / "ieer/ieer_ptb.conll", column=1, mapping=ENTITY_CLASSES)
     }
     assert len(theirs) == 94 and ours.keys() == theirs.keys()
     assert sum(d.n_words for d in theirs.values()) == 65456
@@ -371,7 +372,7 @@ def test_ieer_as_tokenised_elsewhere():
     ],
 )
 def test_corpora_to_learn_from(name, n_documents, n_words):
-    read = list(read_corpus(DATA / "ner" / name, mapping=CLASSES))
+    read = list(read_corpus(DATA / "ner" / name, mapping=ENTITY_CLASSES))
     assert (len(read), sum(d.n_words for d in read)) == (n_documents, n_words)
     kinds = {kind for d in read for s in d.sentences for _, _, kind in spans(s.labels)}
-    assert kinds == set(CLASSES.values())
+    assert kinds == set(ENTITY_CLASSES.values())

@@ -9,7 +9,15 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from herded import HerdedError
 from herded.ner.text.documents import Document, Sentence
-from herded.ner.text.labels import CLASSES, from_spans, rename, spans, split_label, to_bio, to_io
+from herded.ner.text.labels import (
+    ENTITY_CLASSES,
+    from_spans,
+    rename,
+    spans,
+    split_label,
+    to_bio,
+    to_io,
+)
 
 KINDS = ["PER", "ORG", "GEO-LOC"]
 prefixed = st.lists(
@@ -88,7 +96,7 @@ def test_common_names_of_the_three_kinds():
         *("B-PERSON", "I-PERSON", "O", "ORGANIZATION", "I-LOCATION", "B-LOCATION"),
         *("B-LOCATION", "O", "B-PERSON", "O"),
     ]
-    assert set(CLASSES.values()) == {"PERSON", "ORGANIZATION", "LOCATION"}
+    assert set(ENTITY_CLASSES.values()) == {"PERSON", "ORGANIZATION", "LOCATION"}
 
 
 def test_seqeval_takes_our_labels_without_warning():

@@ -156,7 +156,7 @@ def test_spoilt_checkpoints(how, tmp_path):
 
 def test_another_format(tmp_path, monkeypatch):
     kept_run(tmp_path / "run.ckpt")
-    monkeypatch.setattr("herded.run.checkpoints.checkpoint_file.FORMAT", 99)
+    monkeypatch.setattr("herded.run.checkpoints.checkpoint_file.CHECKPOINT_FORMAT", 99)
     with pytest.raises(CheckpointError, match="format 99"):
         kept_run(tmp_path / "run.ckpt")
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.models.constraints.start_states import dispersed_starts, start_state
 from herded.run.diagnostics.chain_agreement import (
+    DISAGREEMENT_TOLERANCE,
     FALSE_ALARMS,
     SINGLE_CHAIN,
-    TOLERANCE,
     find_disagreement,
     most_spread,
 )
@@ -83,7 +83,7 @@ def test_the_rule(ones, sweeps):
     p = np.array(ones)
     mean, spread = p.mean(), p.std(ddof=1)
     drawn = np.sqrt(mean * (1 - mean) / sweeps)
-    bound = max(TOLERANCE * np.sqrt(len(p)), most_spread(len(p), 1) * drawn)
+    bound = max(DISAGREEMENT_TOLERANCE * np.sqrt(len(p)), most_spread(len(p), 1) * drawn)
     if abs(spread - bound) > 1e-9:
         assert bool(find_disagreement(ONE, *frequencies(*ones, sweeps=sweeps))) == (spread > bound)
 

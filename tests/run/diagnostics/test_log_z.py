@@ -162,7 +162,7 @@ def test_what_is_possible_is_worth_the_same_when_melted(model):
 
 def test_margins_of_several_ladders_see_how_far_they_are_apart():
     rng = np.random.default_rng(3)
-    noise = rng.normal(size=(4, log_z_estimator.BATCHES))
+    noise = rng.normal(size=(4, log_z_estimator.BATCHES_PER_LADDER))
     alike = log_z_estimator._half_width(noise - noise.mean(), log_z_estimator.BATCH_COUNTS)
     assert 2.5 / np.sqrt(noise.size) < alike < 6 / np.sqrt(noise.size)
     apart = noise + 3 * np.array([[-1], [1], [-1], [1]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.diagnostics.intervals import FEW_VISITS, open_states, rare_margins
+from herded.run.diagnostics.intervals import MIN_VISITS_FOR_SPREAD, open_states, rare_margins
 
 P = np.exp(np.linspace(np.log(1e-5), np.log(1e-3), 300))  # of independent variables
 
@@ -47,7 +47,7 @@ def test_a_state_that_was_never_seen_is_not_excluded():
 
 
 def test_states_of_many_visits_have_the_spread_alone():
-    share = (FEW_VISITS + 1) / 1000
+    share = (MIN_VISITS_FOR_SPREAD + 1) / 1000
     assert (rare_margins(np.array([[1 - share, share]]), 1000, np.full((1, 2), True)) == 0).all()
 
 

@@ -152,7 +152,7 @@ def test_only_what_was_kept_is_there():
 
 def test_scores_do_not_depend_on_how_many_are_made_at_once(result, monkeypatch):
     whole = result.to_xarray()["sample_stats/log_score"]
-    monkeypatch.setattr("herded.run.export.pandas_xarray.SCORED_AT_ONCE", 3 * 7)
+    monkeypatch.setattr("herded.run.export.pandas_xarray.ENTRIES_PER_SCORING", 3 * 7)
     assert whole.identical(result.to_xarray()["sample_stats/log_score"])
 
 

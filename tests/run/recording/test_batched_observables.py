@@ -58,8 +58,8 @@ def test_the_same_bits_whatever_the_size_of_blocks(name, method, monkeypatch):
     options = {"sweeps": 7, "chains": 2, "keep": KEEP}
     whole = hd.infer(model, method, **options).observables
     for members, numbers, words in ((64, 2**21, n), (8, 2**21, 1), (1, 3, 1), (128, 20, 1)):
-        monkeypatch.setattr(observable_recorder, "MEMBER_STATES", members * n)
-        monkeypatch.setattr(observable_recorder, "MEMBER_NUMBERS", numbers)
+        monkeypatch.setattr(observable_recorder, "MAX_STATES_PER_CALL", members * n)
+        monkeypatch.setattr(observable_recorder, "MAX_NUMBERS_PER_CALL", numbers)
         monkeypatch.setattr(observable_recorder, "MAX_STATES_PER_PASS", words)
         blocks = hd.infer(model, method, **options).observables
         for choice in KEEP:
@@ -80,14 +80,14 @@ def test_functions_get_few_members_at_a_time(monkeypatch):
     hd.infer(model, hd.Gibbs(herd=150), **options)
     assert seen == [(2, 18, 17)] + 2 * [(150, 18, 17)]  # of the start two members
     seen.clear()
-    monkeypatch.setattr(observable_recorder, "MEMBER_STATES", 70 * model.n_variables)
+    monkeypatch.setattr(observable_recorder, "MAX_STATES_PER_CALL", 70 * model.n_variables)
     hd.infer(model, hd.Gibbs(herd=150), **options)
     assert seen[0] == (2, 18, 17)
     assert sorted(seen[1:]) == sorted(2 * [(64, 18, 17), (64, 18, 17), (22, 18, 17)])
 
 
 def test_a_function_must_give_a_number_for_each_member_of_a_block(monkeypatch):
-    monkeypatch.setattr(observable_recorder, "MEMBER_STATES", 1)
+    monkeypatch.setattr(observable_recorder, "MAX_STATES_PER_CALL", 1)
     mixed = hd.Observable(lambda states: np.zeros(40), name="mixed")
     with pytest.raises(hd.MethodError, match=r"expected numbers of shape \(1,\) or \(1, \.\.\.\)"):
         hd.infer(MODELS["grid"], hd.Gibbs(herd=40), sweeps=2, keep=[mixed])
@@ -100,8 +100,8 @@ def test_recorders_find_the_same_in_blocks(name, method, monkeypatch):
     options = {"sweeps": 5, "keep": [hd.BestState(), hd.PairMarginals(), hd.Samples(every=2)]}
     whole = hd.infer(model, method, **options)
     for at_once in (1, 8 * n, 300 * n):
-        monkeypatch.setattr(recorder_base, "STATES_AT_ONCE", at_once)
-        monkeypatch.setattr(recorders, "STATES_AT_ONCE", at_once)
+        monkeypatch.setattr(recorder_base, "STATES_PER_PASS", at_once)
+        monkeypatch.setattr(recorders, "STATES_PER_PASS", at_once)
         blocks = hd.infer(model, method, **options)
         assert (whole.samples == blocks.samples).all()
         assert (whole.best.state == blocks.best.state).all()
@@ -148,7 +148,7 @@ LATTICES = {
 @pytest.mark.parametrize("band", [1, 7, 2**18])
 @pytest.mark.parametrize("name", LATTICES)
 def test_energies_in_bands_are_those_of_all_terms(name, band, monkeypatch):
-    monkeypatch.setattr(large_lattices, "BAND", band)
+    monkeypatch.setattr(large_lattices, "BAND_SITES", band)
     model = LATTICES[name]
     constant, unit, _ = lattice_energy_units(model)
     units = large_lattices.lattice_units(model)
@@ -164,11 +164,11 @@ def test_terms_of_large_lattices_count_the_same(name, monkeypatch):
     words = RNG.integers(0, 2**63, (3, 2, model.log_unary.shape[-1] - 1, model.n_variables))
     words = words.astype(np.uint64)[:, :, :1]  # states 0 and 1
     expected = packed_energy(model).values(words, 100)
-    monkeypatch.setattr(large_lattices, "LARGE", 1)
+    monkeypatch.setattr(large_lattices, "LARGE_LATTICE_SITES", 1)
     assert large_lattices.is_large(model) == large_lattices.lattice_units(model).is_even
     if large_lattices.is_large(model):
         assert (packed_energy(model).values(words, 100) == expected).all()
-    monkeypatch.setattr(large_lattices, "LARGE_UNEVEN", 1)
+    monkeypatch.setattr(large_lattices, "LARGE_UNEVEN_LATTICE_SITES", 1)
     if not large_lattices.lattice_units(model).is_even:
         assert packed_energy(model) is None
         x = RNG.integers(0, 2, (2, model.n_variables)).astype(np.uint8)

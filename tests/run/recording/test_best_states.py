@@ -57,7 +57,7 @@ def test_lattices_equal_to_the_naive_twin(model, seed):
 
 @pytest.mark.parametrize("workers", [2, 3, 50])
 def test_threads_do_not_matter(workers, monkeypatch):
-    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(threads, "MIN_UPDATES_PER_THREAD", 1)
     rng = np.random.default_rng(workers)
     lengths = rng.integers(1, 9, 40)
     model = hd.chain_model(
@@ -76,7 +76,7 @@ def test_every_part_is_run_once(workers, updates):
     """By one thread or by several, also where parts have no work left."""
     run = []
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(workers) as pool:
-        patch.setattr(threads, "WORTH_A_THREAD", 20)
+        patch.setattr(threads, "MIN_UPDATES_PER_THREAD", 20)
         threads.run_ranges(
             lambda first, last: run.append((first, last)),
             len(updates),

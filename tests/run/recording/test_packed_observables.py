@@ -10,12 +10,12 @@ from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.run.observables.batched import batched_energy, batched_magnetisation
 from herded.run.observables.packed import find_packed_observable
 from herded.run.observables.packed_kernels import (
-    CHUNK,
     COUNT_LISTED_PAIRS,
     COUNT_OFFSET_PAIRS,
     COUNT_STATE,
     LANES,
-    TILE,
+    WORDS_PER_CHUNK,
+    WORDS_PER_TILE,
     add_counts_where_true,
 )
 from tests.conformance.twins import observables
@@ -100,7 +100,7 @@ def test_sums_without_few_digits():
 @examples(12)
 @given(
     seed=seeds,
-    n=st.sampled_from([1, 2, 9, 65, CHUNK, CHUNK + 1, TILE + 5]),
+    n=st.sampled_from([1, 2, 9, 65, WORDS_PER_CHUNK, WORDS_PER_CHUNK + 1, WORDS_PER_TILE + 5]),
     members=st.sampled_from([1, 5, 8, 64, 65, 130]),
     planes=st.integers(1, 3),
 )
@@ -140,7 +140,9 @@ def test_bits_and_counts_of_the_twin(seed, n, members, planes):
             assert totals[0].tolist() == np.concatenate(parts).tolist()
 
 
-@pytest.mark.parametrize("n", [64 * LANES, 9 * TILE, 12 * TILE + CHUNK - 1])
+@pytest.mark.parametrize(
+    "n", [64 * LANES, 9 * WORDS_PER_TILE, 12 * WORDS_PER_TILE + WORDS_PER_CHUNK - 1]
+)
 def test_counts_whose_carries_go_far(n):
     """So many words that every lane counts beyond its lower bits."""
     words = RNG.integers(0, 2**64, (2, 1, 1, n), np.uint64, endpoint=False)

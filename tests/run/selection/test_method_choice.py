@@ -239,7 +239,7 @@ def first_of(name):
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
     monkeypatch.setattr(
-        "herded.run.diagnostics.cross_check.MOST_SWEEPS", 16
+        "herded.run.diagnostics.cross_check.MAX_CHECK_SWEEPS", 16
     )  # they take time, and no memory
     max_memory = 300e6
     first = first_of(name)

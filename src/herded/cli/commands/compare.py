@@ -13,9 +13,9 @@ from typing import Any
 
 from herded.cli import model_input
 from herded.cli.commands.infer_arguments import WEIGHTS
-from herded.cli.reference_errors import Errors, Reference
-from herded.cli.remedies import in_options
-from herded.cli.terminal_output import columns, format_facts, print_lines, printable
+from herded.cli.reference_errors import Reference, ReferenceErrors
+from herded.cli.remedies import rewrite_as_command
+from herded.cli.terminal_output import align_columns, format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
 from herded.methods.default_weights import POOLED_SLACK, default_weights
 from herded.methods.exact.solver import Exact
@@ -26,7 +26,7 @@ from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
 from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
-from herded.run.progress import Callback, Snapshot
+from herded.run.progress import Snapshot, SnapshotCallback
 from herded.run.recording.recorders import Marginals
 from herded.system.atomic_files import write_bytes
 from herded.system.figures import (
@@ -40,17 +40,17 @@ from herded.system.figures import (
     with_plot_style,
 )
 
-CLOSER = 1.15  # each look at the error comes this many times later than the one before
-FIRST_LOOK = 1e-3  # seconds
+LOOK_RATIO = 1.15  # each look at the error comes this many times later than the one before
+FIRST_LOOK_SECONDS = 1e-3  # seconds
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """The error of a method after a time."""
 
     seconds: float
     sweeps: int
-    errors: Errors
+    errors: ReferenceErrors
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ def compare(options: argparse.Namespace) -> int:
             except HerdedError as error:
                 problems[name] = error
         refused = [
-            ("cannot run", f"{name}: {in_options(error, options)}")
+            ("cannot run", f"{name}: {rewrite_as_command(error, options)}")
             for name, error in problems.items()
         ]
         print_lines(
@@ -137,13 +137,13 @@ def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, st
 
 def _curve(
     model: Model, method: Method, reference: Reference, options: argparse.Namespace
-) -> tuple[list[Point], tuple[str, ...]]:
+) -> tuple[list[CurvePoint], tuple[str, ...]]:
     """The error of one method as time goes on, and what it warns of; compiling does not count."""
     extra: dict[str, Any] = {"max_memory": options.max_memory, "progress": None}
     if isinstance(method, Sampler):
         extra["keep"] = [Marginals(rao_blackwell=True)]
     layout = method.compile(model, max_memory=options.max_memory)
-    points: list[Point] = []
+    points: list[CurvePoint] = []
     callback = _looking(reference, points)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
@@ -153,50 +153,50 @@ def _curve(
         )
     marginals = result.marginals.reshape(model.n_variables, -1)
     last = reference.errors(marginals)
-    points.append(Point(float(result.provenance["seconds"]), result.sweeps, last))
+    points.append(CurvePoint(float(result.provenance["seconds"]), result.sweeps, last))
     return points, (*result.warnings, *reference.warnings(marginals))
 
 
-def _looking(reference: Reference, points: list[Point]) -> Callback:
+def _looking(reference: Reference, points: list[CurvePoint]) -> SnapshotCallback:
     """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
 
     def callback(snapshot: Snapshot) -> str | None:
-        if points and snapshot.seconds < CLOSER * points[-1].seconds:
+        if points and snapshot.seconds < LOOK_RATIO * points[-1].seconds:
             return None
         chains = snapshot.chain_marginals()
-        if chains is not None and snapshot.seconds >= FIRST_LOOK:
+        if chains is not None and snapshot.seconds >= FIRST_LOOK_SECONDS:
             errors = reference.errors(chains.mean(axis=0))
-            points.append(Point(snapshot.seconds, snapshot.sweeps, errors))
+            points.append(CurvePoint(snapshot.seconds, snapshot.sweeps, errors))
         return None
 
     return callback
 
 
-def _table(curves: dict[str, list[Point]], seconds: float) -> list[str]:
+def _table(curves: dict[str, list[CurvePoint]], seconds: float) -> list[str]:
     """The error of each method at some times, and at the end."""
     times = [seconds / 100, seconds / 10]
     head = ["method", *(f"{t:.3g} s" for t in times), "all", "Hellinger", "sweeps", "seconds"]
     rows = [
         [
             name,
-            *(_shown(_at(points, t)) for t in times),
-            _shown(points[-1]),
+            *(_error_text(_point_at(points, t)) for t in times),
+            _error_text(points[-1]),
             f"{points[-1].errors.hellinger:.2e}",
             f"{points[-1].sweeps:,}",
             f"{points[-1].seconds:.2f}",
         ]
         for name, points in curves.items()
     ]
-    return ["mean absolute error after", *columns([head, *rows])] if rows else []
+    return ["mean absolute error after", *align_columns([head, *rows])] if rows else []
 
 
-def _at(points: Sequence[Point], seconds: float) -> Point | None:
+def _point_at(points: Sequence[CurvePoint], seconds: float) -> CurvePoint | None:
     """The last point not after `seconds`."""
     before = [point for point in points if point.seconds <= seconds]
     return before[-1] if before else None
 
 
-def _shown(point: Point | None) -> str:
+def _error_text(point: CurvePoint | None) -> str:
     return "-" if point is None else f"{point.errors.mean_absolute:.2e}"
 
 
@@ -213,7 +213,7 @@ def _folder(out: str | None) -> Path | None:
     return Path(out)
 
 
-def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
+def _write(folder: Path, curves: dict[str, list[CurvePoint]]) -> None:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["method", "seconds", "sweeps", "mean_absolute", "largest", "hellinger"])
@@ -226,26 +226,26 @@ def _write(folder: Path, curves: dict[str, list[Point]]) -> None:
         name: ([p.seconds for p in points], [p.errors.mean_absolute for p in points])
         for name, points in curves.items()
     }
-    svg, png = figures(lines)
+    svg, png = render_figures(lines)
     write_bytes(folder / "errors.svg", [svg.encode()])
     write_bytes(folder / "errors.png", [png])
 
 
-COLOURS = {"gibbs": GIBBS_COLOUR, "herded": HERDED_COLOUR, "shared": SHARED_COLOUR}
-SPARE = (*OTHER_COLOURS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
+METHOD_COLOURS = {"gibbs": GIBBS_COLOUR, "herded": HERDED_COLOUR, "shared": SHARED_COLOUR}
+SPARE_COLOURS = (*OTHER_COLOURS, "#0f766e", "#92400e", "#6b7280", "#be185d", "#1e3a8a")
 
-Line = tuple[Sequence[float], Sequence[float]]
+CurveLine = tuple[Sequence[float], Sequence[float]]
 
 
 @with_plot_style
-def figures(lines: dict[str, Line]) -> tuple[str, bytes]:
+def render_figures(lines: dict[str, CurveLine]) -> tuple[str, bytes]:
     """The curves (seconds, errors) by name, as SVG and as PNG."""
     figure, axes = subplots(1, 1, width=6.4, height=4.0)
     end = max(seconds[-1] for seconds, _ in lines.values())
     floor = _floor(lines)
-    spare = iter(SPARE)
+    spare = iter(SPARE_COLOURS)
     for name, (seconds, errors) in lines.items():
-        colour = COLOURS.get(name) or next(spare)
+        colour = METHOD_COLOURS.get(name) or next(spare)
         shown = [max(error, floor) for error in errors]
         label = name if errors[-1] > 0 else f"{name} (no error)"
         axes.plot(seconds, shown, color=colour, label=label, linewidth=1.5)
@@ -257,7 +257,7 @@ def figures(lines: dict[str, Line]) -> tuple[str, bytes]:
     return svg(figure), png(figure)
 
 
-def _floor(lines: dict[str, Line]) -> float:
+def _floor(lines: dict[str, CurveLine]) -> float:
     """Where an error of zero is drawn: below all others."""
     known = [error for _, errors in lines.values() for error in errors if error > 0]
     return 0.3 * min(known, default=1e-9)

@@ -127,10 +127,10 @@ def _printable(found: Denoised, out: Path) -> np.ndarray:
 def _before_after(noisy: np.ndarray, clean: np.ndarray) -> np.ndarray:
     """Both pictures side by side, each stretched to black and white."""
     gap = np.ones((noisy.shape[0], max(2, noisy.shape[1] // 50)))
-    return np.concatenate([_stretched(noisy), gap, _stretched(clean)], axis=1)
+    return np.concatenate([_stretch_to_range(noisy), gap, _stretch_to_range(clean)], axis=1)
 
 
-def _stretched(picture: np.ndarray) -> np.ndarray:
+def _stretch_to_range(picture: np.ndarray) -> np.ndarray:
     values = picture.astype(float)
     known = values[~np.isnan(values)]
     low, high = np.quantile(known, [0.01, 0.99])

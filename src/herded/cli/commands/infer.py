@@ -22,7 +22,7 @@ from herded.errors import CheckpointError, FileError, HerdedError, HerdedWarning
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import CheckpointHeader
 from herded.run.interrupts import defer_interrupt, stop_event_on_interrupt
-from herded.run.progress import Callback, Snapshot
+from herded.run.progress import Snapshot, SnapshotCallback
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.result import Result
 from herded.run.selection.plan import execute_plan
@@ -61,7 +61,7 @@ def infer(options: argparse.Namespace) -> int:
     if options.out and not options.json:
         print_lines(f"wrote {options.out}")
     if found.interrupted:
-        raise KeyboardInterrupt(_so_far(options, setup, result, shown))
+        raise KeyboardInterrupt(_partial_result_text(options, setup, result, shown))
     if result.provenance.get("saved") is False:
         raise CheckpointError(
             f"expected to write the checkpoint {options.checkpoint}, but it could not be written: "
@@ -99,7 +99,7 @@ def _heading(
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
     if setup.begun is not None:
-        yield "resumed", f"{printable(options.checkpoint, 200)}: {_described(setup.begun)}"
+        yield "resumed", f"{printable(options.checkpoint, 200)}: {_progress_text(setup.begun)}"
     if setup.samples and (
         where := executor_options.describe_executor(options.engine, options.workers)
     ):
@@ -107,7 +107,7 @@ def _heading(
     yield "memory", f"at most {size_text(setup.memory)} beyond the model"
 
 
-def _described(begun: CheckpointHeader) -> str:
+def _progress_text(begun: CheckpointHeader) -> str:
     return f"{count_text(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
 
 
@@ -141,7 +141,7 @@ def run_setup(
     model: Model,
     setup: RunSetup,
     options: argparse.Namespace,
-    callback: Callback | None = None,
+    callback: SnapshotCallback | None = None,
     executor: Executor | None = None,
 ) -> Result:
     """Do what was set up."""
@@ -181,7 +181,9 @@ def _write(options: argparse.Namespace, model: Model, found: InferReport) -> Her
     return None
 
 
-def _so_far(options: argparse.Namespace, setup: RunSetup, result: Result, shown: list[str]) -> str:
+def _partial_result_text(
+    options: argparse.Namespace, setup: RunSetup, result: Result, shown: list[str]
+) -> str:
     """What an interrupted run has left."""
     length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
     out = f"; {options.out} holds the answer of these" if options.out else ""

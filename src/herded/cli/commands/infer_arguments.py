@@ -6,17 +6,17 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING
 
-from herded.methods.registry import BUILT_IN, method_names
+from herded.methods.registry import BUILT_IN_METHODS, method_names
 from herded.system.memory_limits import bytes_of
 from herded.system.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 WEIGHTS = ("blanket", "shared", "pooled", "lazy", "full")
 
 
-def add_infer(commands: "Commands", exit_codes: str) -> None:
+def add_infer(commands: "Subparsers", exit_codes: str) -> None:
     """`herded infer`."""
     infer = _add(
         commands,
@@ -34,8 +34,8 @@ def add_infer(commands: "Commands", exit_codes: str) -> None:
         type=method_name,
         default="auto",
         metavar="METHOD",
-        help=f"auto, {', '.join(BUILT_IN)}; default: exact where elimination fits in memory, else "
-        "a herd or herded, whichever suits the model; it says which and why",
+        help=f"auto, {', '.join(BUILT_IN_METHODS)}; default: exact where elimination fits in "
+        "memory, else a herd or herded, whichever suits the model; it says which and why",
     )
     length = infer.add_mutually_exclusive_group()
     length.add_argument(
@@ -105,7 +105,7 @@ def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def add_info(commands: "Commands", exit_codes: str) -> None:
+def add_info(commands: "Subparsers", exit_codes: str) -> None:
     """`herded info`."""
     info = _add(
         commands,
@@ -118,7 +118,7 @@ def add_info(commands: "Commands", exit_codes: str) -> None:
     info.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_compare(commands: "Commands", exit_codes: str) -> None:
+def add_compare(commands: "Subparsers", exit_codes: str) -> None:
     """`herded compare`."""
     compare = _add(
         commands,
@@ -149,7 +149,7 @@ def add_compare(commands: "Commands", exit_codes: str) -> None:
 
 
 def _add(
-    commands: "Commands", exit_codes: str, name: str, help: str, description: str
+    commands: "Subparsers", exit_codes: str, name: str, help: str, description: str
 ) -> argparse.ArgumentParser:
     """A command on a model, with what all of them have."""
     parser = commands.add_parser(
@@ -175,7 +175,7 @@ def _add(
     )
     parser.add_argument(
         "--max-memory",
-        type=size,
+        type=parse_size,
         metavar="BYTES",
         help="most memory to take, such as 500M or 2G; default: half of what is free",
     )
@@ -184,14 +184,14 @@ def _add(
 
 def method_name(text: str) -> str:
     """A method's name in the registry, or auto."""
-    if text != "auto" and text not in BUILT_IN and text not in method_names():
+    if text != "auto" and text not in BUILT_IN_METHODS and text not in method_names():
         names = ", ".join(("auto", *method_names()))
         hint = did_you_mean(text, ("auto", *method_names()))
         raise argparse.ArgumentTypeError(f"expected one of {names}, got {text!r}{hint}")
     return text
 
 
-def size(text: str) -> float:
+def parse_size(text: str) -> float:
     """A number of bytes: 1000000, 1e6, 500M, 2 GiB."""
     value = bytes_of(text)
     if value is None:
@@ -201,7 +201,7 @@ def size(text: str) -> float:
     return value
 
 
-def add_many(commands: "Commands", exit_codes: str) -> None:
+def add_many(commands: "Subparsers", exit_codes: str) -> None:
     """`herded many`."""
     many = commands.add_parser(
         "many",
@@ -221,7 +221,7 @@ def add_many(commands: "Commands", exit_codes: str) -> None:
         type=method_name,
         default="auto",
         metavar="METHOD",
-        help=f"auto, {', '.join(BUILT_IN)}; default: %(default)s",
+        help=f"auto, {', '.join(BUILT_IN_METHODS)}; default: %(default)s",
     )
     length = many.add_mutually_exclusive_group()
     length.add_argument("--sweeps", type=int, metavar="N", help="default: 10000 of a sampler")
@@ -234,7 +234,7 @@ def add_many(commands: "Commands", exit_codes: str) -> None:
     many.add_argument("--seed", type=int, default=0, metavar="N", help="default: %(default)s")
     many.add_argument(
         "--max-memory",
-        type=size,
+        type=parse_size,
         metavar="BYTES",
         help="most memory of one model; default: half of what is free, shared by all at once",
     )

@@ -10,9 +10,9 @@ from typing import Any, cast
 from herded.cli import model_input
 from herded.cli.commands.infer_arguments import WEIGHTS
 from herded.cli.terminal_output import (
-    PASSED,
+    PROCESS_SUBSTITUTION_PREFIX,
     after_info,
-    columns,
+    align_columns,
     finite_or_none,
     format_facts,
     print_lines,
@@ -85,9 +85,11 @@ def info(options: argparse.Namespace) -> int:
         )
         return 0
     print_lines(*format_facts(_lines(options, model, facts_of_it, plan)), "")
-    print_lines(*columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), "")
+    print_lines(
+        *align_columns([("method", "can run", "memory", ""), *map(_row, verdicts)], left=4), ""
+    )
     print_lines(*format_facts([("auto", f"{name}: {reason}" if name else reason)]))
-    if name and not options.model.startswith(PASSED):
+    if name and not options.model.startswith(PROCESS_SUBSTITUTION_PREFIX):
         print_lines(*format_facts([("next", after_info(options))]))
     return 0
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.cli import executor_options, model_input
 from herded.cli.commands.infer import run_setup
-from herded.cli.remedies import in_options
+from herded.cli.remedies import rewrite_as_command
 from herded.cli.run_setup import build_run_setup
 from herded.cli.terminal_output import format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
@@ -100,7 +100,7 @@ def _tell(
     """Write an answer and say so, or say why there is none."""
     name = printable(path, 200)
     if isinstance(found, HerdedError):
-        yield f"{name}: {in_options(found, options)}"
+        yield f"{name}: {rewrite_as_command(found, options)}"
         return
     write_mar(found.marginals, target, found.cardinalities)
     length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""

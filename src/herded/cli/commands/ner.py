@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from herded.cli.text_io import STANDARD, open_output, read_blocks, whole_characters
+from herded.cli.text_io import STANDARD_STREAM_NAME, open_output, read_blocks, whole_characters
 from herded.errors import CorpusError, MethodError
 from herded.ner import rendering
 from herded.ner.crf.decoding import chosen_decoder
@@ -18,12 +18,12 @@ from herded.ner.entity_scoring import Interval, Score, bootstrap, score
 from herded.ner.recogniser import Recogniser, load
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
-from herded.ner.text.labels import CLASSES
+from herded.ner.text.labels import ENTITY_CLASSES
 from herded.run.interrupts import stop_all_runs_on_interrupt
 
 MIN_DOCUMENTS = 5  # documents for an interval
 MIN_SENTENCES = 100  # sentences for one where documents are too few
-TRAINING = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")
+TRAINING_OPTIONS = ("dev", "column", "scheme", "epochs", "rate", "l2", "dropout", "seed", "bits")
 
 
 def ner(options: argparse.Namespace) -> int:
@@ -44,16 +44,16 @@ def tag(options: argparse.Namespace) -> None:
         if os.path.isfile(options.text):
             print(f"herded: to tag the file: herded ner tag --file {options.text}", file=sys.stderr)
     else:
-        name = "stdin" if options.file == STANDARD else Path(options.file).name
+        name = "stdin" if options.file == STANDARD_STREAM_NAME else Path(options.file).name
         texts = read_blocks(options.file)
-    blocks = _start_first_block(_tagged(recogniser, texts, _decoding(options)))
-    pieces = _rendered(blocks, recogniser.kinds, name, options)
+    blocks = _start_first_block(_tag_pieces(recogniser, texts, _decoding(options)))
+    pieces = _render_pieces(blocks, recogniser.kinds, name, options)
     with open_output(options.out) as write:
         for piece in pieces:
             write(piece)
 
 
-def _tagged(
+def _tag_pieces(
     recogniser: Recogniser, texts: Iterable[str], decoding: dict[str, Any]
 ) -> Iterator[rendering.Block]:
     for text in texts:
@@ -68,27 +68,27 @@ def _start_first_block(blocks: Iterator[rendering.Block]) -> Iterator[rendering.
     return itertools.chain(list(itertools.islice(blocks, 1)), blocks)
 
 
-def _rendered(
+def _render_pieces(
     blocks: Iterable[rendering.Block], kinds: Sequence[str], name: str, options: argparse.Namespace
 ) -> Iterator[str]:
     if options.json:
         return rendering.json_lines(blocks, name)
     if options.html:
-        return rendering.page(blocks, kinds, name)
+        return rendering.html_page(blocks, kinds, name)
     if options.conll:
-        return rendering.columns(blocks)
+        return rendering.conll_columns(blocks)
     colours = rendering.colours_of(sys.stdout) if options.out is None else None
     if colours is not None:
-        return rendering.coloured(blocks, kinds, colours)
-    return rendering.brackets(blocks)
+        return rendering.colour_entities(blocks, kinds, colours)
+    return rendering.bracket_entities(blocks)
 
 
 def evaluate(options: argparse.Namespace) -> None:
     """Score a model on labelled documents."""
     recogniser = load(options.model)
-    documents = _labelled(options, recogniser.kinds)
+    documents = _read_labelled(options, recogniser.kinds)
     truth = [[sentence.labels or () for sentence in each.sentences] for each in documents]
-    guess, seconds = _timed(recogniser, documents, _decoding(options))
+    guess, seconds = _decode_and_time(recogniser, documents, _decoding(options))
     result = score(list(itertools.chain(*truth)), list(itertools.chain(*guess)))
     unit, interval = _interval(truth, guess)
     words = sum(document.n_words for document in documents)
@@ -115,7 +115,7 @@ def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval 
     return "sentences", bootstrap(apart, [[labels] for document in guess for labels in document])
 
 
-def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Document]:
+def _read_labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Document]:
     """The documents, with the model's names for kinds where it has the common ones."""
     path = Path(options.corpus)
     if not path.exists() and (options.format == "ieer" or "ieer" in path.name.lower()):
@@ -123,7 +123,7 @@ def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Documen
             f"expected IE-ER documents at {path}, but there are none: get them by "
             '"pip install nltk && python -m nltk.downloader ieer" and give ~/nltk_data/corpora/ieer'
         )
-    common = {name: kind for name, kind in CLASSES.items() if kind in kinds}
+    common = {name: kind for name, kind in ENTITY_CLASSES.items() if kind in kinds}
     mapping = common if set(kinds) <= set(common.values()) else None
     found = read_corpus(path, options.format, column=options.column, mapping=mapping)
     documents = [document for document in found if document.sentences]
@@ -138,7 +138,7 @@ def _labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Documen
     return documents
 
 
-def _timed(
+def _decode_and_time(
     recogniser: Recogniser, documents: list[Document], decoding: dict[str, Any]
 ) -> tuple[list[list[tuple[str, ...]]], float]:
     """Labels by document and sentence, and the seconds of CPU time they took."""
@@ -186,7 +186,7 @@ def train(options: argparse.Namespace) -> None:
     """Train a model on labelled documents, or the bundled one again."""
     from herded.ner.english import train_command
 
-    chosen = {name: getattr(options, name) for name in TRAINING}
+    chosen = {name: getattr(options, name) for name in TRAINING_OPTIONS}
     given = {name: value for name, value in chosen.items() if value is not None}
     if options.english is None:
         if not options.corpora:

@@ -4,10 +4,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-def add_ner(commands: "Commands") -> None:
+def add_ner(commands: "Subparsers") -> None:
     """Add `ner` and what it can do."""
     ner = commands.add_parser(
         "ner",
@@ -22,7 +22,7 @@ def add_ner(commands: "Commands") -> None:
     _add_compare(actions)
 
 
-def _add_tag(actions: "Commands") -> None:
+def _add_tag(actions: "Subparsers") -> None:
     tag = actions.add_parser(
         "tag",
         help="mark the names in a text",
@@ -42,7 +42,7 @@ def _add_tag(actions: "Commands") -> None:
     tag.add_argument("--out", metavar="F", help="standard output if not given")
 
 
-def _add_eval(actions: "Commands") -> None:
+def _add_eval(actions: "Subparsers") -> None:
     evaluate = actions.add_parser(
         "eval",
         help="score a model on labelled documents",
@@ -61,7 +61,7 @@ def _add_eval(actions: "Commands") -> None:
     evaluate.add_argument("--json", action="store_true", help="one object instead of a table")
 
 
-def _add_train(actions: "Commands") -> None:
+def _add_train(actions: "Subparsers") -> None:
     train = actions.add_parser(
         "train",
         help="train a model on labelled documents",
@@ -82,7 +82,7 @@ def _add_train(actions: "Commands") -> None:
     train.add_argument("--bits", type=int, metavar="B", help="2^B weights per label")
 
 
-def _add_compare(actions: "Commands") -> None:
+def _add_compare(actions: "Subparsers") -> None:
     compare = actions.add_parser(
         "compare",
         help="compare the decoders, as the paper's table 3 does",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from herded.errors import MethodError
-from herded.paper.report import prepare, write
+from herded.paper.report import prepare_folder, write_report
 from herded.run.interrupts import stop_all_runs_on_interrupt
 
 PARTS = {
@@ -26,7 +26,7 @@ def paper(options: argparse.Namespace) -> int:
         raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
     names = [options.only] if options.only else list(PARTS)
     size = experiment_size(options)
-    prepare(Path(options.out))
+    prepare_folder(Path(options.out))
     began = time.perf_counter()
     sections = []
     with StatusLine() as tell, stop_all_runs_on_interrupt():
@@ -36,7 +36,7 @@ def paper(options: argparse.Namespace) -> int:
             section = importlib.import_module(PARTS[name]).section(size, tell, *extra)
             section.seconds = time.perf_counter() - start
             sections.append(section)
-    page = write(sections, Path(options.out), options.command_line)
+    page = write_report(sections, Path(options.out), options.command_line)
     for section in sections:
         for verdict in section.verdicts:
             print(f"{section.title}: {verdict.text}")

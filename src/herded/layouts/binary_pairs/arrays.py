@@ -20,12 +20,12 @@ from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.general.table_arrays import MAX_NEAR_NEIGHBOURS
 from herded.layouts.visit_order import ScanArrays
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import aligned, make_read_only
+from herded.system.aligned_arrays import aligned_zeros, make_read_only
 from herded.system.compilation.jit import jit
 
 FIELD_BITS, STEP_BITS = 24, 9
 FIELD_ONE = float(2**FIELD_BITS)
-LIMIT = 23 << FIELD_BITS  # beyond it p is 0 or 2^31
+MAX_ABS_FIELD = 23 << FIELD_BITS  # beyond it p is 0 or 2^31
 REST_BITS = FIELD_BITS - STEP_BITS
 LINK_BITS = 32  # of the neighbour; its coupling is above them
 MAX_INT32_COUPLING = 127.0  # couplings have 32 bits
@@ -89,15 +89,15 @@ def round_couplings(graph: FactorGraph) -> Couplings:
             if arity == 2:
                 j, step = variables[mine, 1 - own], strides[mine, 1 - own]
                 zero = here + step * np.maximum(graph.evidence[j], 0)
-                np.add.at(alone, i, _fixed(tables[zero + stride] - tables[zero]))
+                np.add.at(alone, i, _to_fixed_point(tables[zero + stride] - tables[zero]))
                 open_end = free[j]
                 i, j, zero = i[open_end], j[open_end], zero[open_end]
                 stride, one = stride[open_end], zero + step[open_end]
                 change = tables[one + stride] - tables[one] - (tables[zero + stride] - tables[zero])
                 pairs.append(i * n + j)
-                strengths.append(_fixed(change))
+                strengths.append(_to_fixed_point(change))
             else:
-                np.add.at(alone, i, _fixed(tables[here + stride] - tables[here]))
+                np.add.at(alone, i, _to_fixed_point(tables[here + stride] - tables[here]))
     keys, place = np.unique(np.concatenate(pairs), return_inverse=True)
     coupling = np.zeros(len(keys), np.int64)
     np.add.at(coupling, place, np.concatenate(strengths).astype(np.int64))
@@ -105,7 +105,7 @@ def round_couplings(graph: FactorGraph) -> Couplings:
     return Couplings(alone, keys // max(n, 1), keys % max(n, 1), coupling)
 
 
-def _fixed(log_potential: np.ndarray) -> np.ndarray:
+def _to_fixed_point(log_potential: np.ndarray) -> np.ndarray:
     return np.rint(log_potential * FIELD_ONE).astype(np.int64)
 
 
@@ -118,7 +118,7 @@ def compile_binary_pairs(c: Couplings, scan: ScanArrays) -> BinaryPairsArrays:
     start = np.searchsorted(c.first, np.arange(n + 1))
     rank = np.arange(len(c.first)) - start[c.first]
     is_near = rank < MAX_NEAR_NEIGHBOURS
-    near = aligned((n * MAX_NEAR_NEIGHBOURS,), np.int64)
+    near = aligned_zeros((n * MAX_NEAR_NEIGHBOURS,), np.int64)
     near[:] = np.repeat(np.arange(n), MAX_NEAR_NEIGHBOURS)
     near[c.first[is_near] * MAX_NEAR_NEIGHBOURS + rank[is_near]] = links[is_near]
     # with a 0 behind each
@@ -156,7 +156,7 @@ def find_batches(order, segment_start, start, neighbour):
 @cache
 def sigmoid_table() -> np.ndarray:
     """round(2^31 / (1 + exp(-a))) for a = -23, -23 + 2^-9, .. 23."""
-    table = np.empty(2 * (LIMIT >> REST_BITS) + 1, np.uint32)
+    table = np.empty(2 * (MAX_ABS_FIELD >> REST_BITS) + 1, np.uint32)
     _fill_sigmoid(table)
     table.flags.writeable = False
     return table
@@ -165,7 +165,7 @@ def sigmoid_table() -> np.ndarray:
 @jit
 def _fill_sigmoid(table):
     for step in range(len(table)):
-        a = (step - (LIMIT >> REST_BITS)) / 2.0**STEP_BITS
+        a = (step - (MAX_ABS_FIELD >> REST_BITS)) / 2.0**STEP_BITS
         table[step] = fixed_scalar(0.0, a, 1.0)
 
 
@@ -208,7 +208,7 @@ def field_of(alone, near, far_start, far, i, x):
 @jit
 def fixed_sigmoid(field, sigmoid):
     """p of the scalar rule, on the line between two entries of the table."""
-    place = np.uint64(min(max(field, -LIMIT), LIMIT - 1) + LIMIT)
+    place = np.uint64(min(max(field, -MAX_ABS_FIELD), MAX_ABS_FIELD - 1) + MAX_ABS_FIELD)
     step = place >> np.uint64(REST_BITS)
     rest = np.int64(place & np.uint64((1 << REST_BITS) - 1))
     low, high = np.int64(sigmoid[step]), np.int64(sigmoid[step + np.uint64(1)])

@@ -67,8 +67,8 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     link_start = start_offsets(-(-degree // NEIGHBOURS_PER_PASS) * NEIGHBOURS_PER_PASS)
     at = link_start[c.first] + np.arange(len(c.first)) - np.searchsorted(c.first, c.first)
     neighbour, coupling = np.zeros(link_start[-1], np.uint32), np.zeros(link_start[-1], np.int32)
-    neighbour[at], coupling[at] = c.second, rounded(c.coupling, bits)
-    alone = rounded(c.alone, bits).astype(np.int32)
+    neighbour[at], coupling[at] = c.second, round_to_bits(c.coupling, bits)
+    alone = round_to_bits(c.alone, bits).astype(np.int32)
     most, scale = (
         np.array([np.diff(link_start).max(initial=0)]),
         np.array([2.0 ** (FIELD_BITS - bits)]),
@@ -80,7 +80,7 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
     return make_read_only(found)
 
 
-def rounded(fixed: np.ndarray, bits: int) -> np.ndarray:
+def round_to_bits(fixed: np.ndarray, bits: int) -> np.ndarray:
     """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
     shift = FIELD_BITS - bits
     return (fixed + (1 << shift >> 1)) >> shift

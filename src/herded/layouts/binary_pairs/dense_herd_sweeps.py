@@ -22,16 +22,16 @@ from herded.draws.systematic import (
 from herded.layouts.binary_pairs.arrays import fixed_sigmoid
 from herded.layouts.binary_pairs.herd_arrays import fixed_point_multiplier
 from herded.layouts.chain_arrays import shuffle_visits
-from herded.layouts.general.site_herd_sweeps import count_ones, write_sample
+from herded.layouts.general.site_herd_sweeps import count_members_in_state_1, write_sample
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-CHUNK = 32  # members whose fields are summed side by side: four words of eight masks
+MEMBERS_PER_CHUNK = 32  # members whose fields are summed side by side: four words of eight masks
 NEIGHBOURS_PER_PASS = 8  # neighbours in one pass over them
 I1, I4, U4, Z = np.int8, np.int32, np.uint32, np.uint64
 _1, _2, _3, _4, _5, _6, _7 = Z(1), Z(2), Z(3), Z(4), Z(5), Z(6), Z(7)
-_CHUNK, _WORDS = Z(CHUNK), Z(CHUNK // 8)
+_CHUNK, _WORDS = Z(MEMBERS_PER_CHUNK), Z(MEMBERS_PER_CHUNK // 8)
 
 
 @jit
@@ -65,7 +65,9 @@ def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
                     gathered = list_of[i]
                     gather_neighbour_masks(words, chunks, neighbour, e, count, near_words, most)
                 for c in range(chunks):
-                    sum_fields(field, c * _CHUNK, alone[i], near, c * most, coupling, e, count)
+                    sum_fields_of_chunk(
+                        field, c * _CHUNK, alone[i], near, c * most, coupling, e, count
+                    )
                 look_up_conditionals(field, p, n, factor, shift, sigmoid)
                 if len(phases):
                     phi, second = phases[i], NO_SECOND_PHASE
@@ -80,7 +82,7 @@ def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
                 if len(tally):
                     tally[i] += total
                 if len(ones):
-                    count_ones(ones, width, i, np.int64(n), carries)
+                    count_members_in_state_1(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
                     write_sample(block, s, i, x, n)
 
@@ -106,7 +108,7 @@ def gather_neighbour_masks(words, chunks, neighbour, e, count, near, most):
 
 
 @jit
-def sum_fields(field, at, alone, near, start, coupling, e, count):
+def sum_fields_of_chunk(field, at, alone, near, start, coupling, e, count):
     """Fields of a chunk of members of one variable, over eight neighbours at a time."""
     for k in range(_CHUNK):
         field[at + k] = alone

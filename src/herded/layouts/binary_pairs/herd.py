@@ -16,11 +16,11 @@ from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     ANNEALED_FIELD_BITS,
     LANES,
-    LARGEST_ERROR,
     MAX_16_BIT_FIELD,
     MAX_FIELD_BITS,
+    MAX_LAW_ERROR,
+    MEMBERS_PER_WORD,
     MIN_FIELD_BITS,
-    WORD,
     compile_lanes,
     find_lanes,
     finest_field_bits,
@@ -48,7 +48,7 @@ MAX_UNFILLED_VARIABLES = LANES // MAX_IDLE_WORK_RATIO
 # times the work that is worth a thread elsewhere: all wait after every colour
 BARRIER_COST_FACTOR = 8
 NO_PHASES = np.zeros(0, np.uint16)
-Range = tuple[int, int]  # [from, to)
+BlockRange = tuple[int, int]  # [from, to)
 
 
 class BinaryPairsHerdArrays(NamedTuple):
@@ -86,7 +86,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         if bits is None:
             return "its fields are too wide for 16 bits"
         error = law_error(couplings, bits)
-        if error > 0 and error * max(1.0, task.beta) ** 2 > LARGEST_ERROR:
+        if error > 0 and error * max(1.0, task.beta) ** 2 > MAX_LAW_ERROR:
             return "its couplings would be rounded too coarsely to 16 bits"
         lanes = find_lanes(couplings, task.free)
         work = len(couplings.first) + VISIT_COST_IN_COUPLINGS * int(task.free.sum())
@@ -97,7 +97,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         ):
             return "its colours have too few variables each"
         draw = cast(SystematicDraw, task.draw)
-        words = -(-draw.members // WORD)
+        words = -(-draw.members // MEMBERS_PER_WORD)
         chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
         need = chain + lanes.bytes + 2.0 * len(task.free) * draw.members  # and starts to pack
         if not forced and not memory_limits.fits_in_memory(need, task.max_memory):
@@ -128,7 +128,7 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     @cached_property
     def words(self) -> int:
-        return -(-self.members // WORD)
+        return -(-self.members // MEMBERS_PER_WORD)
 
     @cached_property
     def sample_size(self) -> int:
@@ -178,9 +178,11 @@ class BinaryPairsHerdLayout(HerdLayout):
         return self._spread(self.places.words_of(block, self.members), self.members)
 
     def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
-        words = self.places.words_of(block, self.members, first // WORD, -(-last // WORD))
-        if first % WORD:
-            words >>= np.uint64(first % WORD)
+        words = self.places.words_of(
+            block, self.members, first // MEMBERS_PER_WORD, -(-last // MEMBERS_PER_WORD)
+        )
+        if first % MEMBERS_PER_WORD:
+            words >>= np.uint64(first % MEMBERS_PER_WORD)
         return self._spread(words, last - first)
 
     def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
@@ -217,7 +219,9 @@ class BinaryPairsHerdLayout(HerdLayout):
             run_jobs(lambda job: binary_pairs_herd_sweeps(*arguments, *job), jobs, pool)
         state.sweep += len(block)
 
-    def jobs(self, sweeps: int, pool: Executor | None) -> Iterator[list[tuple[Range, Range]]]:
+    def jobs(
+        self, sweeps: int, pool: Executor | None
+    ) -> Iterator[list[tuple[BlockRange, BlockRange]]]:
         """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
         blocks = len(self.arrays.row_start) - 1
         threads = count_threads(pool, sys.maxsize)
@@ -232,13 +236,13 @@ class BinaryPairsHerdLayout(HerdLayout):
                     yield [((s, s + 1), one) for one in ranges]
 
     @cached_property
-    def by_threads(self) -> dict[int, list[list[Range]]]:
+    def by_threads(self) -> dict[int, list[list[BlockRange]]]:
         """What `share` said for so many threads: to ask again at every call took a fifth of it."""
         return {}
 
-    def share(self, pool: Executor) -> list[list[Range]]:
+    def share(self, pool: Executor) -> list[list[BlockRange]]:
         """The blocks of each colour, as threads share them; small colours go together."""
-        parts: list[list[Range]] = []
+        parts: list[list[BlockRange]] = []
         for first, last in itertools.pairwise(self.colours.tolist()):
             ranges = [(first + a, first + b) for a, b in split_work(self.work[first:last], pool)]
             if len(ranges) == 1 and parts and len(parts[-1]) == 1:

@@ -24,18 +24,19 @@ import numpy as np
 from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings
 from herded.layouts.visit_order import greedy_colouring
-from herded.system.aligned_arrays import aligned, make_read_only, start_offsets
+from herded.system.aligned_arrays import aligned_zeros, make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 
 LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
-WORD = 64  # members of a word
+MEMBERS_PER_WORD = 64  # members of a word
 # bits behind the point of a field: at most, and at least if it is rounded
 MAX_FIELD_BITS, MIN_FIELD_BITS = 14, 10
 # bits behind the point of a field times an inverse temperature: certain at both ends
 ANNEALED_FIELD_BITS = 10
 MAX_16_BIT_FIELD = 2**15 - 1  # a field
-LARGEST_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
-DEPENDENCE = 1.05  # of roundings on each other: at most 1.01 in `tests/draws/test_precision.py`
+MAX_LAW_ERROR = 2.0**-20  # of the law of a member, by rounded couplings
+# of roundings on each other: at most 1.01 in `tests/draws/test_precision.py`
+ROUNDING_DEPENDENCE = 1.05
 MIN_SHARED_ROWS = 32  # rows of such blocks: with fewer, tables take as many additions as they save
 
 
@@ -86,7 +87,10 @@ def finest_field_bits(c: Couplings, bits: int, most: int, least: int) -> int | N
     all couplings are whole numbers of such steps.
     """
     for behind in range(bits, -FIELD_BITS, -1):
-        (alone, alone_rest), (coupling, rest) = split(c.alone, behind), split(c.coupling, behind)
+        (alone, alone_rest), (coupling, rest) = (
+            split_to_bits(c.alone, behind),
+            split_to_bits(c.coupling, behind),
+        )
         up, alone_up = coupling + (rest > 0), alone + (alone_rest > 0)
         high, low = alone_up.copy(), alone.copy()
         np.add.at(high, c.first, np.maximum(up, 0))
@@ -104,18 +108,18 @@ def law_error(c: Couplings, bits: int) -> float:
     An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
     v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)). Roundings of neighbours
     follow from each other (`round_coupling_row`), so that v is not quite the sum of their
-    variances: `DEPENDENCE` times it is an upper bound.
+    variances: `ROUNDING_DEPENDENCE` times it is an upper bound.
     """
     step = 1 << max(0, FIELD_BITS - bits)
     share, alone = c.coupling % step / step, c.alone % step / step
     variance = alone * (1 - alone)
     variance += np.bincount(c.first, share * (1 - share), minlength=len(alone))
     second_order = variance.max(initial=0.0) / (12 * math.sqrt(3.0)) * 4.0**-bits
-    error: float = DEPENDENCE * second_order
+    error: float = ROUNDING_DEPENDENCE * second_order
     return error
 
 
-def split(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
+def split_to_bits(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Whole numbers at scale 2^24 as whole numbers at scale 2^bits, rounded down, and the rest."""
     shift = FIELD_BITS - bits
     down = fixed >> shift
@@ -149,18 +153,21 @@ def compile_lanes(c: Couplings, lanes: LanePlacement, bits: int) -> BinaryPairsH
     """Lay couplings out where their variables are."""
     place, row_start = lanes.place, start_offsets(lanes.rows)
     free = place < len(lanes.rows) * LANES
-    alone = aligned((len(lanes.rows) * LANES,), np.int16)
-    alone_rest = aligned((len(lanes.rows) * LANES,), np.uint16)
-    down, left = split(c.alone, bits)
+    alone = aligned_zeros((len(lanes.rows) * LANES,), np.int16)
+    alone_rest = aligned_zeros((len(lanes.rows) * LANES,), np.uint16)
+    down, left = split_to_bits(c.alone, bits)
     alone[place[free]], alone_rest[place[free]] = down[free], rest_of_step(left, bits)[free]
     block, lane = np.divmod(place[c.first], LANES)
     nth = (
         np.arange(len(c.first)) - start_offsets(np.bincount(c.first, minlength=len(place)))[c.first]
     )
     at = (row_start[block] + nth) * LANES + lane
-    neighbour, coupling = aligned((lanes.size,), np.uint32), aligned((lanes.size,), np.int16)
-    coupling_rest = aligned((lanes.size,), np.uint16)
-    down, left = split(c.coupling, bits)
+    neighbour, coupling = (
+        aligned_zeros((lanes.size,), np.uint32),
+        aligned_zeros((lanes.size,), np.int16),
+    )
+    coupling_rest = aligned_zeros((lanes.size,), np.uint16)
+    down, left = split_to_bits(c.coupling, bits)
     neighbour[at], coupling[at], coupling_rest[at] = (
         place[c.second],
         down,
@@ -175,7 +182,9 @@ def compile_lanes(c: Couplings, lanes: LanePlacement, bits: int) -> BinaryPairsH
 
 
 def rest_of_step(left: np.ndarray, bits: int) -> np.ndarray:
-    """What `split` has left, at scale 2^16 of a step; a step that has more bits leaves nothing."""
+    """What `split_to_bits` has left, at scale 2^16 of a step; a step that has more bits leaves
+    nothing.
+    """
     return left << max(0, 16 - (FIELD_BITS - bits))
 
 
@@ -222,8 +231,8 @@ def fixed_point_multiplier(value, bits):
 
 def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:
     """States 0 and 1 (members, N) as words: those of one place lie beside each other."""
-    members, words = len(states), -(-len(states) // WORD)
-    bits = np.zeros((stored, words * WORD), np.uint8)
+    members, words = len(states), -(-len(states) // MEMBERS_PER_WORD)
+    bits = np.zeros((stored, words * MEMBERS_PER_WORD), np.uint8)
     bits[place, :members] = states.T
     bits[-1] = 0  # the place of known variables
     packed = np.packbits(bits, axis=1, bitorder="little")

@@ -21,12 +21,12 @@ I2, U, U4, Z = np.int16, np.uint16, np.uint32, np.uint64
 L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
 L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
 _1, _2, _4, _8, _32 = Z(1), Z(2), Z(4), Z(8), Z(32)
-PHASE, HALF, MORE = U(0x7FFF), U(0x4000), U(0x4001)
-_C, ENOUGH, MUCH = U(4), U(2**11), U(2**15)
+PHASE_MASK_U, HALF_PHASE_U, HALF_PHASE_PLUS_1_U = U(0x7FFF), U(0x4000), U(0x4001)
+_C, MIN_SUM_FOR_ONE_PHASE_U, MAX_COARSE_SUM_U = U(4), U(2**11), U(2**15)
 
 
 @jit
-def draw_phases(key, phase):
+def draw_low_and_high_phases(key, phase):
     """Uniform phases, low ones and then high ones; their top bits do not matter."""
     a, b = U4(key), U4(key >> _32)
     for j in range(L):
@@ -36,14 +36,14 @@ def draw_phases(key, phase):
 
 
 @jit
-def load_phases(phases, at, phase):
+def load_block_phases(phases, at, phase):
     """The phases of a block where they were left."""
     for j in range(L2):
         phase[j] = phases[at + j]
 
 
 @jit
-def save_phases(phases, at, phase):
+def save_block_phases(phases, at, phase):
     """Keep the phases of a block."""
     for j in range(L2):
         phases[at + j] = phase[j]
@@ -61,14 +61,14 @@ def sum_below(p, at, below):
         d = sum_4_below_half(p[q + L4], p[q + L5], p[q + L6], p[q + L7])
         below[j] = U(below[j] + U(U(a + b) + U(c + d)))
         coarse = U(U(U(a >> _C) + U(b >> _C)) + U(U(c >> _C) + U(d >> _C)))
-        below[L + j] = min(U(below[L + j] + coarse), MUCH)
+        below[L + j] = min(U(below[L + j] + coarse), MAX_COARSE_SUM_U)
 
 
 @jit
 def sum_4_below_half(a, b, c, d):
     """The sum of those of four p that are below 1/2."""
-    a, b = a if a < HALF else U(0), b if b < HALF else U(0)
-    c, d = c if c < HALF else U(0), d if d < HALF else U(0)
+    a, b = a if a < HALF_PHASE_U else U(0), b if b < HALF_PHASE_U else U(0)
+    c, d = c if c < HALF_PHASE_U else U(0), d if d < HALF_PHASE_U else U(0)
     return U(U(a + b) + U(c + d))
 
 
@@ -79,20 +79,20 @@ def continue_phases_from_low_to_high(phase, below):
     The coarse sums give way to the least p that moves the high phase at odd places of the order.
     """
     for j in range(L):
-        end, one = U(phase[j] + below[j]), below[L + j] >= ENOUGH
+        end, one = U(phase[j] + below[j]), below[L + j] >= MIN_SUM_FOR_ONE_PHASE_U
         phase[L + j] = end if one else phase[L + j]
-        below[L + j] = HALF if one else MORE
+        below[L + j] = HALF_PHASE_U if one else HALF_PHASE_PLUS_1_U
 
 
 @jit
-def add_phases(phase, total):
+def sum_phases(phase, total):
     """The sum of both phases of each lane."""
     for j in range(L):
-        total[j] = U(U(phase[j] & PHASE) + U(phase[L + j] & PHASE))
+        total[j] = U(U(phase[j] & PHASE_MASK_U) + U(phase[L + j] & PHASE_MASK_U))
 
 
 @jit
-def add(low, high, new, p, least, bit):
+def add_member(low, high, new, p, least, bit):
     """One member, whose bit is `bit`: the phases and the word so far.
 
     It moves the high phase from p = `least` on.
@@ -117,31 +117,31 @@ def draw_16_members(p, phase, least, out, to, k, i):
     kc, kd, ke, kf = k[i + Z(12)], k[i + Z(13)], k[i + Z(14)], k[i + Z(15)]
     for j in range(L):
         o, more = i * L + j, least[L + j]
-        a, b, new = add(phase[j], phase[L + j], U(0), p[o], HALF, k0)
-        a, b, new = add(a, b, new, p[o + L], more, k1)
-        a, b, new = add(a, b, new, p[o + L2], HALF, k2)
-        a, b, new = add(a, b, new, p[o + L3], more, k3)
-        a, b, new = add(a, b, new, p[o + L4], HALF, k4)
-        a, b, new = add(a, b, new, p[o + L5], more, k5)
-        a, b, new = add(a, b, new, p[o + L6], HALF, k6)
-        a, b, new = add(a, b, new, p[o + L7], more, k7)
+        a, b, new = add_member(phase[j], phase[L + j], U(0), p[o], HALF_PHASE_U, k0)
+        a, b, new = add_member(a, b, new, p[o + L], more, k1)
+        a, b, new = add_member(a, b, new, p[o + L2], HALF_PHASE_U, k2)
+        a, b, new = add_member(a, b, new, p[o + L3], more, k3)
+        a, b, new = add_member(a, b, new, p[o + L4], HALF_PHASE_U, k4)
+        a, b, new = add_member(a, b, new, p[o + L5], more, k5)
+        a, b, new = add_member(a, b, new, p[o + L6], HALF_PHASE_U, k6)
+        a, b, new = add_member(a, b, new, p[o + L7], more, k7)
         o += L8
-        a, b, new = add(a, b, new, p[o], HALF, k8)
-        a, b, new = add(a, b, new, p[o + L], more, k9)
-        a, b, new = add(a, b, new, p[o + L2], HALF, ka)
-        a, b, new = add(a, b, new, p[o + L3], more, kb)
-        a, b, new = add(a, b, new, p[o + L4], HALF, kc)
-        a, b, new = add(a, b, new, p[o + L5], more, kd)
-        a, b, new = add(a, b, new, p[o + L6], HALF, ke)
-        a, b, new = add(a, b, new, p[o + L7], more, kf)
+        a, b, new = add_member(a, b, new, p[o], HALF_PHASE_U, k8)
+        a, b, new = add_member(a, b, new, p[o + L], more, k9)
+        a, b, new = add_member(a, b, new, p[o + L2], HALF_PHASE_U, ka)
+        a, b, new = add_member(a, b, new, p[o + L3], more, kb)
+        a, b, new = add_member(a, b, new, p[o + L4], HALF_PHASE_U, kc)
+        a, b, new = add_member(a, b, new, p[o + L5], more, kd)
+        a, b, new = add_member(a, b, new, p[o + L6], HALF_PHASE_U, ke)
+        a, b, new = add_member(a, b, new, p[o + L7], more, kf)
         phase[j] = a
         phase[L + j] = b
         out[to + j] = new
 
 
 @jit
-def add_up(tally, here, phase, begin, carries):
+def add_phase_sums(tally, here, phase, begin, carries):
     """Add the sums of the members' conditionals, at scale 2^31."""
     for j in range(L):
-        last = np.int64(phase[j] & PHASE) + np.int64(phase[L + j] & PHASE)
+        last = np.int64(phase[j] & PHASE_MASK_U) + np.int64(phase[L + j] & PHASE_MASK_U)
         tally[here + j] += ((carries[j] << 15) + last - np.int64(begin[j])) << 16

@@ -12,9 +12,9 @@ from herded.layouts.binary_pairs.herd_arrays import LANES
 from herded.system.compilation.jit import jit
 
 I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
-L, FOURS = Z(LANES), Z(LANES // 4)
+L, LANE_QUARTERS = Z(LANES), Z(LANES // 4)
 _1, _2, _3, _4, _16, _32, _48 = Z(1), Z(2), Z(3), Z(4), Z(16), Z(32), Z(48)
-LAST = Z(0xFFFF)
+LOW_BITS_MASK = Z(0xFFFF)
 MULTIPLIER, INCREMENT = U(25173), Z(40503)  # 5 modulo 8: its powers repeat after 2^14
 
 
@@ -34,11 +34,13 @@ def round_couplings_of_block(a, first, rows, here, key, coupling, alone, random,
         alone[j] = I2(a.alone[here + j] + up)
     for row in range(rows):
         to = row * L
-        round_row(a.coupling, a.coupling_rest, first + to, U(row * INCREMENT), random, coupling, to)
+        round_coupling_row(
+            a.coupling, a.coupling_rest, first + to, U(row * INCREMENT), random, coupling, to
+        )
 
 
 @jit
-def round_row(coupling, rest, at, increment, random, rounded, to):
+def round_coupling_row(coupling, rest, at, increment, random, rounded, to):
     """Round the couplings to one neighbour of every lane, with the next random number of the lane.
 
     It follows from the one before by a linear congruence of 16 bits, which costs a third of a hash:
@@ -74,7 +76,7 @@ def draw_factors(value, key, factors, dither):
 
 
 @jit
-def cool(f, factors, shift, dither):
+def scale_by_beta(f, factors, shift, dither):
     """Multiply the fields of 16 members by an inverse temperature, and hold them within 16 bits."""
     places = I4(shift)
     for k in range(_16):
@@ -84,7 +86,7 @@ def cool(f, factors, shift, dither):
 
 
 @jit
-def look_up(f, p, first, table, bits, live, chance, found):
+def look_up_at_scale_15(f, p, first, table, bits, live, chance, found):
     """p of every member and lane at scale 2^15; the table has it at scale 2^31.
 
     Four fields are loaded at once, which spares loads. The rounding, which `chance` decides, has a
@@ -92,13 +94,13 @@ def look_up(f, p, first, table, bits, live, chance, found):
     phase.
     """
     for k in range(_16):
-        at, o = (first + k) * L, k * FOURS
+        at, o = (first + k) * L, k * LANE_QUARTERS
         if U(bits[first + k] & live) != U(0):
-            for j in range(FOURS):
+            for j in range(LANE_QUARTERS):
                 z, to = f[o + j], j * _4
-                found[to] = table[z & LAST]
-                found[to + _1] = table[(z >> _16) & LAST]
-                found[to + _2] = table[(z >> _32) & LAST]
+                found[to] = table[z & LOW_BITS_MASK]
+                found[to + _1] = table[(z >> _16) & LOW_BITS_MASK]
+                found[to + _2] = table[(z >> _32) & LOW_BITS_MASK]
                 found[to + _3] = table[z >> _48]
             for j in range(L):
                 p[at + j] = U(U4(found[j] + chance[j]) >> U4(16))

@@ -20,37 +20,37 @@ import numpy as np
 
 from herded.draws.systematic import order_offsets
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.binary_pairs.herd_arrays import LANES, WORD
+from herded.layouts.binary_pairs.herd_arrays import LANES, MEMBERS_PER_WORD
 from herded.layouts.binary_pairs.herd_phases import (
-    HALF,
-    add_phases,
-    add_up,
+    HALF_PHASE_U,
+    add_phase_sums,
     continue_phases_from_low_to_high,
     draw_16_members,
-    draw_phases,
-    load_phases,
-    save_phases,
+    draw_low_and_high_phases,
+    load_block_phases,
+    save_block_phases,
     sum_below,
+    sum_phases,
 )
 from herded.layouts.binary_pairs.herd_rounding import (
-    cool,
     draw_factors,
-    look_up,
+    look_up_at_scale_15,
     round_couplings_of_block,
+    scale_by_beta,
 )
 from herded.layouts.binary_pairs.shared_neighbour_fields import (
-    AT_ONCE,
+    NEIGHBOURS_PER_TABLE,
     exchange_member_fields,
     number_states,
     shared_fields_of_word,
     take_fields,
 )
-from herded.layouts.general.site_herd_sweeps import count_ones
+from herded.layouts.general.site_herd_sweeps import count_members_in_state_1
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
-GROUP = 16  # members whose words are 16 bits
+MEMBERS_PER_GROUP = 16  # members whose words are 16 bits
 L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
 L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
 _0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
@@ -65,7 +65,7 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
     row_start, neighbour = a.row_start, a.neighbour
     x, phases, tally, ones, shared = m.x, m.phases, m.tally, m.ones, a.shared
     of_words, of_groups, of_members = orders
-    words, blocks = Z((members + WORD - 1) // WORD), len(row_start) - 1
+    words, blocks = Z((members + MEMBERS_PER_WORD - 1) // MEMBERS_PER_WORD), len(row_start) - 1
     begins, ends = Z(part[0]) * L * words, Z(part[1]) * L * words
     if part[1] == blocks:
         ends = Z(len(x))  # the last place is behind all blocks
@@ -76,25 +76,32 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
     alone, random = np.empty(LANES, I2), np.empty(LANES, U)
     chance, found = np.empty(LANES, U4), np.empty(LANES, U4)
     factors, dither = np.empty(LANES, I4), np.empty(LANES, I4)
-    four_f, p = np.empty(GROUP * LANES // 4, Z), np.empty(words * Z(WORD * LANES), U)
+    four_f, p = (
+        np.empty(MEMBERS_PER_GROUP * LANES // 4, Z),
+        np.empty(words * Z(MEMBERS_PER_WORD * LANES), U),
+    )
     f = four_f.view(I2)
-    bits, slots, turns = np.empty(words * Z(WORD), U), np.empty(GROUP, Z), np.empty(words * _4, Z)
+    bits, slots, turns = (
+        np.empty(words * Z(MEMBERS_PER_WORD), U),
+        np.empty(MEMBERS_PER_GROUP, Z),
+        np.empty(words * _4, Z),
+    )
     phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
     out, mix, below = np.empty(4 * LANES, U), np.empty(words * L6, Z), np.empty(2 * LANES, U)
-    all_fields, tables = np.zeros(WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
-    states = np.empty((most // L + Z(AT_ONCE)) * Z(WORD // 4), np.uint8)
-    rest = np.empty(AT_ONCE * LANES, I2)
+    all_fields, tables = np.zeros(MEMBERS_PER_WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
+    states = np.empty((most // L + Z(NEIGHBOURS_PER_TABLE)) * Z(MEMBERS_PER_WORD // 4), np.uint8)
+    rest = np.empty(NEIGHBOURS_PER_TABLE * LANES, I2)
     for s in range(when[0], when[1]):
         for b in range(part[0], part[1]):
             first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
             name = Z(run.sweep + s) * Z(blocks) + Z(b)
             if len(phases):
-                load_phases(phases, _2 * here, phase)
+                load_block_phases(phases, _2 * here, phase)
             else:
-                draw_phases(random_bits(run.key, name), phase)
+                draw_low_and_high_phases(random_bits(run.key, name), phase)
             for j in range(L):
                 below[j] = U(0)
-                below[L + j] = U(0) if not len(phases) else HALF
+                below[L + j] = U(0) if not len(phases) else HALF_PHASE_U
             visit = random_bits(run.phase_key, name)
             rounding = random_bits(visit, words * Z(6))  # further names of the visit are below
             round_couplings_of_block(
@@ -105,17 +112,19 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
             r, q = order_offsets(visit, len(of_words) // words, words)
             for n in range(words):
                 word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
-                left = Z(members) - word * Z(WORD)
+                left = Z(members) - word * Z(MEMBERS_PER_WORD)
                 draw_exchanges(random_bits(visit, words + word), left, mix, mine)
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
-                    last = min(left, Z(WORD))
+                    last = min(left, Z(MEMBERS_PER_WORD))
                     shared_fields_of_word(
                         all_fields, alone, coupling, rows, rest, states, tables, last
                     )
                     exchange_member_fields(all_fields, mix, mine, out)
                 else:
-                    gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most)
+                    gather_neighbour_words(
+                        x, words, word, neighbour, first, rows, mix, mine, near, halves, most
+                    )
                 t, u = order_offsets(random_bits(visit, word), len(of_groups) // 4, 4)
                 for turn in range(n * _4, n * _4 + _4):
                     g, i = Z(of_groups[t + Z(of_groups[u + turn % _4])]), turn * _16
@@ -135,14 +144,14 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
                                 bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
                             )  # fmt: skip
                     if betas is not None:
-                        cool(f, factors, shift, dither)
+                        scale_by_beta(f, factors, shift, dither)
                     live = U((_1 << min(left - g * _16, _16)) - _1)
-                    look_up(four_f, p, i, table, bits, live, chance, found)
+                    look_up_at_scale_15(four_f, p, i, table, bits, live, chance, found)
                     if not len(phases):
                         sum_below(p, i * L, below)
             if not len(phases):
                 continue_phases_from_low_to_high(phase, below)
-            add_phases(phase, begin)
+            sum_phases(phase, begin)
             for j in range(L):
                 carries[j] = 0
             for n in range(words):
@@ -150,16 +159,16 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
                 for j in range(L4):
                     out[j] = U(0)
                 for turn in range(n * _4, n * _4 + _4):
-                    if word * Z(WORD) + turns[turn] * _16 < Z(members):
+                    if word * Z(MEMBERS_PER_WORD) + turns[turn] * _16 < Z(members):
                         draw_16_members(p, phase, below, out, turns[turn] * L, bits, turn * _16)
                 store_word(x, here, words, word, mix, n * L6, out, carries)
             if len(phases):
-                save_phases(phases, _2 * here, phase)
+                save_block_phases(phases, _2 * here, phase)
             if len(ones):
                 for j in range(L):
-                    count_ones(ones, width, here + j, np.int64(members), carries[j])
+                    count_members_in_state_1(ones, width, here + j, np.int64(members), carries[j])
             if len(tally):
-                add_up(tally, here, phase, begin, carries)
+                add_phase_sums(tally, here, phase, begin, carries)
         if block.shape[1]:
             for i in range(begins, ends):
                 block[s, i] = x[i]
@@ -169,7 +178,7 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
 def draw_exchanges(key, left, mix, at):
     """Which members of each lane change places, in six rounds; spare bits stay where they are."""
     a, b = U4(key), U4(key >> _32)
-    live = ~_0 if left >= Z(WORD) else (_1 << left) - _1
+    live = ~_0 if left >= Z(MEMBERS_PER_WORD) else (_1 << left) - _1
     both1, both2, both4 = live & (live >> _1), live & (live >> _2), live & (live >> _4)
     both8, both16, both32 = live & (live >> _8), live & (live >> _16), live & (live >> _32)
     for j in range(L):
@@ -208,14 +217,14 @@ def exchange_bits(z, mask, distance):
 @jit
 def order_bits(choice, of_members, bits, at, slots):
     """The members of a group and their bits of its words, in their order at this visit."""
-    r, q = order_offsets(choice, len(of_members) // GROUP, GROUP)
+    r, q = order_offsets(choice, len(of_members) // MEMBERS_PER_GROUP, MEMBERS_PER_GROUP)
     for k in range(_16):
         slots[k] = Z(of_members[r + Z(of_members[q + k])])
         bits[at + k] = U(_1 << slots[k])
 
 
 @jit
-def gather(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
+def gather_neighbour_words(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
     """The neighbours' words, then their four groups: the second loop is vectorised."""
     for i in range(rows * L):
         near[i] = x[Z(neighbour[first + i]) * words + word]

@@ -30,7 +30,7 @@ from herded.system.numerics.counter_rng import random_bits
 
 # variables and sweeps that are worth to sum all fields for
 MIN_VARIABLES_TO_STORE_FIELDS, MIN_SWEEPS_TO_STORE_FIELDS = 64, 8
-BATCH = 8  # variables: with as many the branches that are left are few
+VARIABLES_PER_PASS = 8  # variables: with as many the branches that are left are few
 MAX_CACHED_FIELDS = 2**17  # fields that a core has at hand
 # neighbours beyond the near ones: to sum as many takes longer than any branch
 MANY_FAR_NEIGHBOURS = 16
@@ -54,7 +54,7 @@ def allocate_fields(policy, n, sweeps):
 @jit
 def is_always_faster(batches, visits, far, n):
     """Whether to follow is faster however many flip; `far` and `n` are of the whole model."""
-    in_batches = visits >= BATCH * (len(batches) - 1) and n <= MAX_CACHED_FIELDS
+    in_batches = visits >= VARIABLES_PER_PASS * (len(batches) - 1) and n <= MAX_CACHED_FIELDS
     return in_batches or far >= (MANY_FAR_NEIGHBOURS + 1) * n
 
 
@@ -67,7 +67,7 @@ def next_state(mode, key, clock, plane, shift, w, i, p):
 
 
 @jit
-def sum_fields(f, order, x, fields):
+def sum_fields_of_segment(f, order, x, fields):
     """The fields of all variables of a segment."""
     for o in range(len(order)):
         i = np.uint32(order[o])

@@ -8,14 +8,16 @@ as bits of the neighbours. Sums of whole numbers are the same in any order.
 
 import numpy as np
 
-from herded.layouts.binary_pairs.herd_arrays import LANES, WORD
+from herded.layouts.binary_pairs.herd_arrays import LANES, MEMBERS_PER_WORD
 from herded.system.compilation.jit import jit
 
-AT_ONCE = 16  # neighbours in one pass over the members
+NEIGHBOURS_PER_TABLE = 16  # neighbours in one pass over the members
 I2, U, U1, Z = np.int16, np.uint16, np.uint8, np.uint64
 L, L2, L3, TABLE = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(16 * LANES)
-_0, _1, _2, _3, _4, _16, _WORD, _AT_ONCE = (Z(k) for k in (0, 1, 2, 3, 4, 16, WORD, AT_ONCE))
-ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
+_0, _1, _2, _3, _4, _16, _WORD, _NEIGHBOURS_PER_TABLE = (
+    Z(k) for k in (0, 1, 2, 3, 4, 16, MEMBERS_PER_WORD, NEIGHBOURS_PER_TABLE)
+)
+EXCHANGE_ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
 
 
 @jit
@@ -24,25 +26,29 @@ def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, l
     for k in range(last):
         for j in range(L):
             fields[k * L + j] = alone[j]
-    for row in range(_0, rows, _AT_ONCE):
-        if row + _AT_ONCE <= rows:
+    for row in range(_0, rows, _NEIGHBOURS_PER_TABLE):
+        if row + _NEIGHBOURS_PER_TABLE <= rows:
             for t in range(_4):
-                fill_table(tables, t * TABLE, coupling, (row + t * _4) * L)
+                fill_sum_table(tables, t * TABLE, coupling, (row + t * _4) * L)
         else:
             fill_up(rest, coupling, row * L, (rows - row) * L)
             for t in range(_4):
-                fill_table(tables, t * TABLE, rest, t * _4 * L)
+                fill_sum_table(tables, t * TABLE, rest, t * _4 * L)
         at = row // _4 * _WORD
         for k in range(last):
             r0, r1 = Z(states[at + k]) * L, Z(states[at + _WORD + k]) * L
             r2, r3 = Z(states[at + _2 * _WORD + k]) * L, Z(states[at + _3 * _WORD + k]) * L
-            add_rows(fields, k * L, tables, r0, r1 + TABLE, r2 + _2 * TABLE, r3 + _3 * TABLE)
+            add_neighbour_group(
+                fields, k * L, tables, r0, r1 + TABLE, r2 + _2 * TABLE, r3 + _3 * TABLE
+            )
 
 
 @jit
 def number_states(x, words, word, neighbour, first, rows, states):
     """The states of four neighbours as a number below 16, for every member of a word."""
-    for row in range(_0, (rows + _AT_ONCE - _1) // _AT_ONCE * _AT_ONCE, _4):
+    for row in range(
+        _0, (rows + _NEIGHBOURS_PER_TABLE - _1) // _NEIGHBOURS_PER_TABLE * _NEIGHBOURS_PER_TABLE, _4
+    ):
         at = row // _4 * _WORD
         a, b, c, d = _0, _0, _0, _0
         if row < rows:  # an even number of them
@@ -60,14 +66,14 @@ def number_states(x, words, word, neighbour, first, rows, states):
 @jit
 def fill_up(rest, coupling, at, count):
     """The couplings of a last pass, with 0 where there are no more."""
-    for i in range(Z(AT_ONCE * LANES)):
+    for i in range(Z(NEIGHBOURS_PER_TABLE * LANES)):
         rest[i] = I2(0)
     for i in range(count):
         rest[i] = coupling[at + i]
 
 
 @jit
-def fill_table(tables, to, coupling, at):
+def fill_sum_table(tables, to, coupling, at):
     """The 16 sums of the couplings of four neighbours, in every lane."""
     for j in range(L):
         c0, c1 = coupling[at + j], coupling[at + L + j]
@@ -89,7 +95,7 @@ def put_sums(tables, o, s0, s1, s2, s3):
 
 
 @jit
-def add_rows(fields, at, tables, r0, r1, r2, r3):
+def add_neighbour_group(fields, at, tables, r0, r1, r2, r3):
     """What sixteen neighbours add to the fields of a member."""
     for j in range(L):
         s01 = I2(tables[r0 + j] + tables[r1 + j])
@@ -100,7 +106,7 @@ def add_rows(fields, at, tables, r0, r1, r2, r3):
 @jit
 def exchange_member_fields(fields, mix, first, parts):
     """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
-    for n in range(Z(ROUNDS)):
+    for n in range(Z(EXCHANGE_ROUNDS)):
         for j in range(L):
             z = mix[first + n * L + j]
             parts[j] = U(z)
@@ -111,11 +117,11 @@ def exchange_member_fields(fields, mix, first, parts):
         for k in range(_WORD):
             if k & distance == _0:
                 bit = U(_1 << (k % _16))
-                swap(fields, k * L, (k + distance) * L, parts, k // _16 * L, bit)
+                swap_two_members(fields, k * L, (k + distance) * L, parts, k // _16 * L, bit)
 
 
 @jit
-def swap(fields, a, b, parts, at, bit):
+def swap_two_members(fields, a, b, parts, at, bit):
     """Two members change places in the lanes that have the bit."""
     for j in range(L):
         one, other = fields[a + j], fields[b + j]

@@ -21,8 +21,8 @@ from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import mix64
 
-MOST_MET = 2**16  # places in the table of patterns, and
-MOST_PROBES = 8  # that are looked at: where all are taken, a pattern is written down again
+MAX_PATTERN_SLOTS = 2**16  # places in the table of patterns, and
+MAX_PROBES = 8  # that are looked at: where all are taken, a pattern is written down again
 
 
 class BlockArrays(NamedTuple):
@@ -52,7 +52,7 @@ class BlockArrays(NamedTuple):
     free: np.ndarray  # (N,) whether a variable is not known
 
 
-INPUTS = (  # what `find_inputs` gives
+INPUT_FIELDS = (  # what `find_inputs` gives
     "input_start", "source", "base", "pattern", "outside_start", "outside", "outside_stride",
 )  # fmt: skip
 
@@ -84,7 +84,7 @@ def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArr
             scope_start=scope_start,
             scope=scope,
             scope_stride=stride,
-            **dict(zip(INPUTS, inputs, strict=True)),
+            **dict(zip(INPUT_FIELDS, inputs, strict=True)),
             patterns=fill_patterns(*shapes),
             table_size=table_size,
             message_size=message_size,
@@ -128,14 +128,14 @@ def find_scopes(steps, block_start, known, factor_start, variables, of_start, of
                     u = variables[slot]
                     if place[u] > s:
                         scope = with_room(scope, end)
-                        end = insert(scope, here, end, u, place)
+                        end = insert_by_place(scope, here, end, u, place)
                     elif place[u] < 0 and known[u] < 0:
                         outsiders += 1
             child = child_of[s]
             while child >= 0:
                 for at in range(scope_start[child] + 1, scope_start[child + 1]):
                     scope = with_room(scope, end)
-                    end = insert(scope, here, end, scope[at], place)
+                    end = insert_by_place(scope, here, end, scope[at], place)
                 child = sibling[child]
             scope_start[s + 1] = end
             if end > here:
@@ -159,7 +159,7 @@ def with_room(array, place):
 
 
 @jit
-def insert(scope, here, end, u, place):
+def insert_by_place(scope, here, end, u, place):
     """Put `u` among scope[here:end], which is sorted by place, unless it is there; the new end."""
     at = end
     while at > here and place[scope[at - 1]] > place[u]:
@@ -205,10 +205,14 @@ def find_inputs(steps, block_start, cards, known, scopes, tables, counts, in_tab
     source, base = np.empty(inputs, np.int64), np.empty(inputs, np.int64)
     pattern = np.empty(inputs, np.int64)
     outside, outside_stride = np.empty(outsiders, np.int64), np.empty(outsiders, np.int64)
-    child_of, sibling = children(parent)
+    child_of, sibling = child_steps(parent)
     place, axis = np.full(len(known), -1), np.empty(len(known), np.int64)
     seen, shape = np.full(len(factor_start) - 1, -1), np.empty(2 * len(known) + 3, np.int64)
-    shapes, met, ends = np.empty(64, np.int64), np.full(MOST_MET, -1), np.zeros(2, np.int64)
+    shapes, met, ends = (
+        np.empty(64, np.int64),
+        np.full(MAX_PATTERN_SLOTS, -1),
+        np.zeros(2, np.int64),
+    )
     at, out = 0, 0
     for b in range(len(block_start) - 1):
         for s in range(block_start[b], block_start[b + 1]):
@@ -262,7 +266,7 @@ def find_inputs(steps, block_start, cards, known, scopes, tables, counts, in_tab
 
 
 @jit
-def children(parent):
+def child_steps(parent):
     """The first step that sends a message to each, and the next that sends to the same."""
     first, sibling = np.full(len(parent), -1), np.full(len(parent), -1)
     for s in range(len(parent) - 1, -1, -1):
@@ -281,8 +285,8 @@ def find_pattern(shape, size, shapes, met, ends):
     length, code = 2 * shape[0] + 1, np.uint64(0)
     for a in range(length):
         code = mix64(code ^ np.uint64(shape[a]))
-    cell = np.int64(code % np.uint64(MOST_MET))
-    for _ in range(MOST_PROBES):
+    cell = np.int64(code % np.uint64(MAX_PATTERN_SLOTS))
+    for _ in range(MAX_PROBES):
         known = met[cell]
         if known < 0:
             met[cell] = ends[0]
@@ -292,7 +296,7 @@ def find_pattern(shape, size, shapes, met, ends):
             same &= shapes[known + 1 + a] == shape[a]
         if same:
             return shapes[known]
-        cell = (cell + 1) % MOST_MET
+        cell = (cell + 1) % MAX_PATTERN_SLOTS
     begin = ends[1]
     shapes[ends[0]] = begin
     for a in range(length):

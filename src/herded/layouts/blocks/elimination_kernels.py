@@ -2,10 +2,10 @@
 
 Tables are products of potentials, each factor's largest being 1 and each message's largest too: an
 entry takes a multiplication for each input, and no exponential. Products of small numbers may
-underflow, so `low` follows the smallest entry that is not 0: before it is below `FLOOR` the table
-is looked at, and rescaled; where it really spreads so far, the step is done in logarithms, and so
-is whatever receives its message, until that spreads less. So an impossible state is exactly 0, a
-possible one never is, and it does not matter how far potentials spread.
+underflow, so `low` follows the smallest entry that is not 0: before it is below `MIN_ENTRY` the
+table is looked at, and rescaled; where it really spreads so far, the step is done in logarithms,
+and so is whatever receives its message, until that spreads less. So an impossible state is exactly
+0, a possible one never is, and it does not matter how far potentials spread.
 
 Logarithms are those of the model, not multiplied by beta: a message is log(sum of exp(beta l)) /
 beta, which for beta = inf, the argmax, is the largest l.
@@ -19,8 +19,8 @@ from herded.layouts.blocks.arrays import BlockArrays
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
-FLOOR = 1e-250  # of an entry that is not 0; 1 is the largest
-WIDEST = 575.0  # log(1 / FLOOR), a little less
+MIN_ENTRY = 1e-250  # of an entry that is not 0; 1 is the largest
+MAX_LOG_ENTRY_RANGE = 575.0  # log(1 / MIN_ENTRY), a little less
 
 
 class EliminationWorkspace(NamedTuple):
@@ -83,10 +83,10 @@ def eliminate(a, block, beta, x, n, k, work, table_from, log_from):
                 table[to + e] = 1.0
         for i in range(begin, end):
             one = lowest[source[i] if source[i] >= 0 else factors - 1 - source[i] - first]
-            if low * one < FLOOR and i > begin:
+            if low * one < MIN_ENTRY and i > begin:
                 low = rescale(table, to, size)
             low *= one
-            linear &= low >= FLOOR
+            linear &= low >= MIN_ENTRY
             if not linear:
                 break
             where = base[i]
@@ -171,7 +171,7 @@ def step_in_logs(a, s, first, beta, x, n, k, work, to):
         logs[message - potentials + r] = total
         top = total if total > top else top
         least = total if -np.inf < total < least else least
-    in_logs = top > -np.inf and not beta * (top - least) < WIDEST
+    in_logs = top > -np.inf and not beta * (top - least) < MAX_LOG_ENTRY_RANGE
     for r in range(rows):
         gap = logs[message - potentials + r] - top if top > -np.inf else -np.inf
         logs[message - potentials + r] = gap

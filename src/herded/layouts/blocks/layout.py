@@ -11,11 +11,15 @@ import numpy as np
 
 from herded.draws.herded_weights import start_all_vector
 from herded.draws.protocol import Draw, SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_phases
+from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
 from herded.layouts.base import Layout, SweepableLayout
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
 from herded.layouts.blocks.elimination_kernels import allocate_workspace
-from herded.layouts.blocks.sweeps import BINS, sweep_blocks_of_chain, sweep_blocks_of_herd
+from herded.layouts.blocks.sweeps import (
+    BINS_PER_CONDITIONAL,
+    sweep_blocks_of_chain,
+    sweep_blocks_of_herd,
+)
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.general.site_herd import NO_PHASES
 from herded.layouts.herd_base import MemberLanesLayout
@@ -26,7 +30,7 @@ from herded.models.factor_graph import to_factor_graph
 
 BLOCKS_KIND = "blocks"
 NO_WEIGHTS = np.zeros(0, np.int32)
-PER_STEP, PER_INPUT, PER_ENTRY = 120.0, 48.0, 8.0  # bytes
+BYTES_PER_STEP, BYTES_PER_INPUT, BYTES_PER_ENTRY = 120.0, 48.0, 8.0  # bytes
 
 
 class BlockLayoutBase(Layout):
@@ -77,12 +81,12 @@ class BlockLayout(BlockLayoutBase, SweepableLayout):
     @cached_property
     def weight_at(self) -> np.ndarray:
         """Where the weights of each step begin: a vector for each bin."""
-        sizes = BINS * self.arrays.states
+        sizes = BINS_PER_CONDITIONAL * self.arrays.states
         found: np.ndarray = np.cumsum(sizes) - sizes
         return found
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        states = np.repeat(self.arrays.states, BINS)
+        states = np.repeat(self.arrays.states, BINS_PER_CONDITIONAL)
         w = np.zeros(int(states.sum()), np.int32)
         if random and len(w):
             start_all_vector(w, np.cumsum(states) - states, states, random, key)
@@ -122,7 +126,7 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = np.empty(len(self.arrays.variable) * self.width, np.uint32)
-        start_phases(phases, key)
+        start_kept_phases(phases, key)
         return {"phases": phases}
 
     def sweep(
@@ -158,14 +162,16 @@ def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: f
     draw, graph = task.draw, task.graph
     width, steps = int(graph.cardinalities.max()), float(sum(map(len, blocks)))
     slots = len(blocks) * float(len(graph.factor_variables))
-    shared = PER_STEP * steps + PER_INPUT * slots + PER_ENTRY * len(graph.log_tables)
-    chain = 2.0 * PER_ENTRY * draw.members * entries
+    shared = (
+        BYTES_PER_STEP * steps + BYTES_PER_INPUT * slots + BYTES_PER_ENTRY * len(graph.log_tables)
+    )
+    chain = 2.0 * BYTES_PER_ENTRY * draw.members * entries
     if draw.members > 1:
         a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
         kept = cast(SystematicDraw, draw).kept
         chain += graph.n_variables * (a_state + 8.0 * width) + 4.0 * steps * width * kept
     elif draw.weights is not None:
-        chain += 4.0 * BINS * width * steps
+        chain += 4.0 * BINS_PER_CONDITIONAL * width * steps
     need = shared + chain
 
     def make() -> SweepableLayout:

@@ -22,7 +22,7 @@ from herded.layouts.general.site_herd_sweeps import cumulate_and_split, descend_
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-BINS = 16  # of a conditional: each has a weight of its own
+BINS_PER_CONDITIONAL = 16  # of a conditional: each has a weight of its own
 _0 = np.uint64(0)
 
 
@@ -44,11 +44,11 @@ def sweep_blocks_of_chain(a, moves, run, betas, work, x, weights, weight_at, tal
             first = a.block_start[b]
             for step in range(a.block_start[b + 1] - 1, first - 1, -1):
                 i, states = variable[step], states_of[step]
-                row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, 1, 0)
+                row = table_row(scope, stride, scope_start[step], scope_start[step + 1], x, 1, 0)
                 at = table_at[step] + row * states
                 round_row(table, at, states, in_logs[step - first], current, scale, logits, p)
                 if len(weights):
-                    bin_of = bin_vector(mean_state(p, 0, states), states, BINS)
+                    bin_of = bin_vector(mean_state(p, 0, states), states, BINS_PER_CONDITIONAL)
                     new = herd_vector(weights, weight_at[step] + bin_of * states, p, 0, states)
                 else:
                     new = draw_vector(random_bits(run.key, clock + np.uint64(i)), p, 0, states)
@@ -61,7 +61,7 @@ def sweep_blocks_of_chain(a, moves, run, betas, work, x, weights, weight_at, tal
 
 
 @jit
-def row_of(scope, stride, first, last, x, n, k):
+def table_row(scope, stride, first, last, x, n, k):
     """The row of a table, given the variables of its scope, which have new values."""
     row = 0
     for at in range(first, last):
@@ -113,7 +113,9 @@ def sweep_blocks_of_herd(a, moves, run, betas, work, orders, x, phases, tally, o
             for step in range(a.block_start[b + 1] - 1, first - 1, -1):
                 i, states = variable[step], states_of[step]
                 for k in range(n):
-                    row = row_of(scope, stride, scope_start[step], scope_start[step + 1], x, n, k)
+                    row = table_row(
+                        scope, stride, scope_start[step], scope_start[step + 1], x, n, k
+                    )
                     at, is_log = k * room + table_at[step] + row * states, k * steps + step - first
                     round_row(table, at, states, in_logs[is_log], current, VECTOR_ONE, logits, p)
                     upper[k] = cumulate_and_split(p, 0, states, upto, k * (width + 1))
@@ -145,14 +147,14 @@ def sweep_blocks_of_herd(a, moves, run, betas, work, orders, x, phases, tally, o
                 if len(phases):
                     for split in range(1, states):
                         phases[step * width + split] = phi[split]
-        count(a.free, x, n, ones, width)
+        count_members_by_state(a.free, x, n, ones, width)
         if block.shape[1]:
             for at in range(len(x)):
                 block[s, at] = x[at]
 
 
 @jit
-def count(free, x, n, ones, width):
+def count_members_by_state(free, x, n, ones, width):
     """Count the members of each state, or of state 1 where no variable has more than two."""
     if not len(ones):
         return

@@ -21,10 +21,11 @@ from herded.models.callbacks.function_calls import CallbackFunctions, MemberView
 from herded.models.naming import variable_text
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-EARLY_CHECK_SWEEPS, SWEEPS, UPDATES = (0, 16, 128), 1024, 2**17  # between two looks
-VARIABLES = 8  # that are looked at each time
-AT_START = 64  # whose compiled conditionals are compared with plain ones
-TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
+# between two looks
+EARLY_CHECK_SWEEPS, SWEEPS_BETWEEN_CHECKS, UPDATES_BETWEEN_CHECKS = (0, 16, 128), 1024, 2**17
+VARIABLES_PER_CHECK = 8  # that are looked at each time
+VARIABLES_COMPARED_AT_START = 64  # whose compiled conditionals are compared with plain ones
+CONSISTENCY_TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
 LOGIT_TOLERANCE = 1e-9  # of logits, compiled and plain
 # seconds for an update by compiled functions: benchmarks --only callback-models
 COMPILED_UPDATE_SECONDS = 1e-7
@@ -36,8 +37,8 @@ def sweeps_between_checks(updates: int) -> int:
 
     What is kept is built anew then, so that this is a part of what a run is.
     """
-    found = SWEEPS
-    while found * updates < UPDATES:
+    found = SWEEPS_BETWEEN_CHECKS
+    while found * updates < UPDATES_BETWEEN_CHECKS:
         found *= 2
     return found
 
@@ -68,7 +69,7 @@ def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> Non
             return
         key = stream_key(state.chain, state.sweep, STREAM)
         k = int(random_bits_array(key, 1)[0] % np.uint64(len(x)))
-        for i in _pick_variables(model, key, VARIABLES):
+        for i in _pick_variables(model, key, VARIABLES_PER_CHECK):
             check_locality(model, x[k : k + 1], i, int(key >> np.uint64(8)))
 
 
@@ -76,7 +77,7 @@ def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> 
     """Build what members keep anew, and raise if it was something else."""
     for kept, fresh in zip(statistics_of(state), model.calls.build(x), strict=True):
         gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
-        most = TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
+        most = CONSISTENCY_TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
         if not (gap <= most).all():
             raise ModelError(
                 "expected statistics as a fresh build gives them, but after "
@@ -95,7 +96,7 @@ def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) ->
     for value in _other_states(model, x, i, bits):
         mine.move(i, value)
         gap = _gap(first, mine.probabilities(i))
-        if gap > TOLERANCE:
+        if gap > CONSISTENCY_TOLERANCE:
             raise ModelError(
                 f"expected a conditional of variable {variable_text(model, i)} that does not "
                 f"depend on its own state x[i], but it changes by {gap:.3g} when x[i] does: take "
@@ -107,7 +108,7 @@ def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) ->
             mine.move(stranger, value)
         now = mine.probabilities(i)
         gap = 0.0 if now is None else _gap(first, now)  # None: the stranger cannot be that
-        if gap > TOLERANCE:
+        if gap > CONSISTENCY_TOLERANCE:
             raise ModelError(
                 f"expected a conditional of variable {variable_text(model, i)} that depends on its "
                 f"neighbours= alone, but it changes by {gap:.3g} with variable "
@@ -122,7 +123,7 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
     """
     plain = ProbeMember(model, x, model.calls.plain)
     fast = ProbeMember(model, x, model.calls.best)
-    for i in _pick_variables(model, stream_key(STREAM), AT_START):
+    for i in _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START):
         expected, found = plain.logits(i), fast.logits(i)
         if not np.allclose(found, expected, LOGIT_TOLERANCE, LOGIT_TOLERANCE, equal_nan=True):
             raise ModelError(
@@ -148,7 +149,7 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
         return ""
     mine, some = (
         ProbeMember(model, x, model.calls.plain),
-        _pick_variables(model, stream_key(STREAM), AT_START),
+        _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START),
     )
     began = time.perf_counter()
     for i in some:
@@ -168,7 +169,7 @@ def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
     """
-    some, bits = _pick_variables(model, stream_key(STREAM, 1), 2 * VARIABLES), 1
+    some, bits = _pick_variables(model, stream_key(STREAM, 1), 2 * VARIABLES_PER_CHECK), 1
     for i, j in zip(some, some[1:] + some[:1], strict=True):
         mine, total, size = ProbeMember(model, x, model.calls.best), 0.0, 1.0
         old = {v: int(x[0, v]) for v in (i, j)}
@@ -178,7 +179,7 @@ def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
             gain = float(logits[value]) - float(logits[mine.x[0, v]])
             total, size = total + gain, size + abs(gain)
             mine.move(v, value)
-        if np.isfinite(total) and abs(total) > TOLERANCE * size:
+        if np.isfinite(total) and abs(total) > CONSISTENCY_TOLERANCE * size:
             return (
                 "the conditionals belong to no joint distribution: changing variables "
                 f"{variable_text(model, i)} and {variable_text(model, j)} one after the other, and "

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_phases
+from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
 from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.herd_sweeps import SystematicDrawArrays, callback_herd_sweeps
 from herded.layouts.callback.kernel_calls import (
@@ -83,7 +83,7 @@ class CallbackHerdLayout(HerdLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = np.empty(self.n_stored * (1 if self.scalar else self.width), np.uint32)
-        start_phases(phases, key)
+        start_kept_phases(phases, key)
         return {"phases": phases}
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:

@@ -8,7 +8,7 @@ import numpy as np
 from herded.draws.protocol import Draw
 from herded.errors import HerdedError, MethodError, ModelError
 from herded.layouts.callback.sweeps import CallbackArrays
-from herded.layouts.factor_arrays import FactorArrays, count_rows
+from herded.layouts.factor_arrays import FactorArrays, count_table_rows
 from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, Scan, ScanArrays, compile_scan
 from herded.models.callbacks.conditional_model import ConditionalModel
@@ -17,7 +17,7 @@ from herded.models.naming import variable_text
 from herded.system.aligned_arrays import make_read_only
 from herded.system.compilation.user_function_compiler import compile_for_arguments
 
-FEW_CONTEXTS = 2**20  # of all variables, where each has a weight of its own
+MAX_CONTEXTS_IN_ALL = 2**20  # of all variables, where each has a weight of its own
 STATISTICS_PREFIX = "statistics"  # what a chain keeps, by the names of a checkpoint
 
 
@@ -72,8 +72,8 @@ def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -
             '"shared", which needs conditionals tabulated'
         )
     if weights == "blanket":
-        rows = count_rows(near, model.evidence < 0)
-        if model.neighbour_lists is None or rows.sum() > FEW_CONTEXTS:
+        rows = count_table_rows(near, model.evidence < 0)
+        if model.neighbour_lists is None or rows.sum() > MAX_CONTEXTS_IN_ALL:
             which = "none" if model.neighbour_lists is None else f"{rows.sum():.2g} contexts"
             raise MethodError(
                 'expected neighbours= of few variables for weights="blanket", one for each state '

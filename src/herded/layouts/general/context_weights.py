@@ -22,8 +22,8 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import mix64
 from herded.system.suggestions import did_you_mean
 
-MODES = {"blanket": BLANKET, "shared": SHARED, "pooled": POOLED, "lazy": LAZY, "full": FULL}
-TABULATED = ("blanket", "shared")
+WEIGHT_MODES = {"blanket": BLANKET, "shared": SHARED, "pooled": POOLED, "lazy": LAZY, "full": FULL}
+TABULATED_WEIGHTS = ("blanket", "shared")
 
 
 class ContextArrays(NamedTuple):
@@ -49,7 +49,7 @@ def weight_bytes(
     if is_hashed(weights, kind):
         slots = float(initial_slot_counts(segments).sum())
         return slots * (8.0 + 4.0 * float(width.max())) + 24.0 * len(segments)
-    if weights in TABULATED or weights == "lazy":
+    if weights in TABULATED_WEIGHTS or weights == "lazy":
         return 4.0 * entries
     if weights == "pooled":
         return 4.0 * MAX_BINS * float(width.sum())
@@ -57,10 +57,10 @@ def weight_bytes(
 
 
 def check_weights(weights: str) -> None:
-    if not isinstance(weights, str) or weights not in MODES:
-        hint = did_you_mean(weights, MODES)
+    if not isinstance(weights, str) or weights not in WEIGHT_MODES:
+        hint = did_you_mean(weights, WEIGHT_MODES)
         raise MethodError(
-            f"expected weights to be one of {', '.join(MODES)}, got {weights!r}{hint}"
+            f"expected weights to be one of {', '.join(WEIGHT_MODES)}, got {weights!r}{hint}"
         )
 
 
@@ -68,7 +68,7 @@ def compile_contexts(
     weights: str | None, tables: TableArrays | None, width: np.ndarray
 ) -> ContextArrays:
     """The arrays for `weights`, or for a method that draws and has none."""
-    mode = RANDOM_DRAW if weights is None else MODES[weights]
+    mode = RANDOM_DRAW if weights is None else WEIGHT_MODES[weights]
     if mode == LAZY and tables is not None:
         mode = BLANKET
     shared, pool_start = np.empty(0, np.uint32), np.empty(0, np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import SweepParameters
 from herded.errors import MethodError
-from herded.layouts.general.context_weights import TABULATED, is_hashed
+from herded.layouts.general.context_weights import TABULATED_WEIGHTS, is_hashed
 from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
@@ -26,7 +26,7 @@ class FactorLayout(SiteLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Whatever needs no tables."""
         weights = task.draw.weights
-        if weights in TABULATED:
+        if weights in TABULATED_WEIGHTS:
             raise MethodError(
                 f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
                 "which needs its conditionals tabulated"

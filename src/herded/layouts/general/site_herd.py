@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_phases
+from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
@@ -99,7 +99,7 @@ class SiteHerdLayout(MemberLanesLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = np.empty(self.n_stored * (1 if self.scalar else self.width), np.uint32)
-        start_phases(phases, key)
+        start_kept_phases(phases, key)
         return {"phases": phases}
 
     def kernel(self) -> Callable[..., None]:

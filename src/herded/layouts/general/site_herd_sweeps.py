@@ -71,7 +71,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
                 if len(tally):
                     tally[i] += total
                 if len(ones):
-                    count_ones(ones, width, i, np.int64(n), carries)
+                    count_members_in_state_1(ones, width, i, np.int64(n), carries)
                 if block.shape[1]:
                     write_sample(block, s, i, x, n)
 
@@ -121,7 +121,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                     )
                     descend_all(shares, row, phi, flat, a, b, half, root, states, x, i * n, n)
                     if len(tally):
-                        add_rows(t.p, row, states, n, tally, to)
+                        add_member_conditionals(t.p, row, states, n, tally, to)
                 if f is not None:
                     sum_logits(f, i, x, n, states, row, logits)
                     for k in range(n):
@@ -143,7 +143,7 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
                             for c in range(states):
                                 tally[to + c] += upto[at + c + 1] - upto[at + c]
                 if len(ones):
-                    count_states(ones, widest, i, x, n, states)
+                    count_members_in_states(ones, widest, i, x, n, states)
                 if len(phases):
                     for k in range(1, states):
                         phases[i * np.uint64(widest) + np.uint64(k)] = phi[k]
@@ -271,7 +271,7 @@ def descend_all(shares, row, phi, flat, a, b, half, root, states, x, at, n):
 
 
 @jit
-def add_rows(p, row, states, n, tally, to):
+def add_member_conditionals(p, row, states, n, tally, to):
     """Add the conditionals of all members to the sums of a variable."""
     for c in range(states):
         total = np.int64(0)
@@ -281,7 +281,7 @@ def add_rows(p, row, states, n, tally, to):
 
 
 @jit
-def count_states(ones, width, i, x, n, states):
+def count_members_in_states(ones, width, i, x, n, states):
     """Count the members in each state of variable i; where all have two, those in state 1."""
     for c in range(1 if width == 2 else 0, states):
         count = np.int64(0)
@@ -316,7 +316,7 @@ def fill_shares(p, row_start, entry_start, cardinalities, shares):
 
 
 @jit
-def count_ones(ones, width, i, n, carries):
+def count_members_in_state_1(ones, width, i, n, carries):
     """Count the members of each state; where all variables have two, those of state 1 will do."""
     if width == 2:
         ones[i] += carries

@@ -43,12 +43,12 @@ from herded.layouts.binary_pairs.incremental_fields import (
     MIN_VARIABLES_TO_STORE_FIELDS,
     allocate_fields,
     is_always_faster,
-    sum_fields,
+    sum_fields_of_segment,
     sweep_with_stored_fields,
 )
 from herded.layouts.chain_arrays import publish_jacobi_sweep, shuffle_visits
 from herded.layouts.factor_arrays import log_conditional, log_conditional_pair
-from herded.layouts.general.table_arrays import row_of, row_of_bits
+from herded.layouts.general.table_arrays import context_row, row_of_bits
 from herded.layouts.visit_order import JACOBI, RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.argmax_kernel import max_value
@@ -85,7 +85,7 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
             easy = is_always_faster(batches, len(order), len(far), len(x))
             follows = len(fields) > 0 and len(order) >= MIN_VARIABLES_TO_STORE_FIELDS
             if follows:
-                sum_fields(q, order, x, fields)
+                sum_fields_of_segment(q, order, x, fields)
         for s in range(done[g], len(block)):
             if mode >= LAZY and needs_growth(filled[g], len(table), most):
                 break
@@ -183,7 +183,7 @@ def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
                 i = order[o]
                 states = width[i]
                 if t is not None:
-                    row = row_of(n_start, neighbour, radix, i, x)
+                    row = context_row(n_start, neighbour, radix, i, x)
                     own = entry_start[i] + row * states
                     at = np.int64(shared[row_start[i] + row]) if mode == SHARED else own
                     mean = mean_state(p, own, states) if mode == POOLED else 0

@@ -22,7 +22,7 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.argmax_kernel import max_value
 
 MAX_NEAR_NEIGHBOURS = 8  # neighbours that are read without looking for the end of their list
-CHUNK = 2**20  # rows that are filled at once
+ROWS_PER_CHUNK = 2**20  # rows that are filled at once
 SLOW_FILL_VALUES = 2**29  # values of factors in tables that take ten seconds or more to fill
 
 
@@ -41,7 +41,7 @@ class TableArrays(NamedTuple):
     p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
 
 
-def check_tables(
+def check_table_memory(
     need: float,
     max_memory: Size | None,
     rows: np.ndarray,
@@ -85,8 +85,8 @@ def compile_table(
         _warn_of_large(factors, rows)
     scratch, fill = np.array(x), _fill_scalar if scalar else _fill_vector
     scale = WEIGHT_ONE if herded_in_time else VECTOR_ONE  # of the vector rule
-    for begin in range(0, int(row_start[-1]), CHUNK):  # Ctrl-C is heard between two
-        end = min(begin + CHUNK, int(row_start[-1]))
+    for begin in range(0, int(row_start[-1]), ROWS_PER_CHUNK):  # Ctrl-C is heard between two
+        end = min(begin + ROWS_PER_CHUNK, int(row_start[-1]))
         first = int(np.searchsorted(row_start, begin, side="right")) - 1
         fill(factors, row_start, entry_start, first, begin, end, scratch, p, scale)
     n = len(rows) if scalar else 0
@@ -199,7 +199,7 @@ def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
 
 
 @jit
-def row_of(neighbour_start, neighbour, radix, i, x):
+def context_row(neighbour_start, neighbour, radix, i, x):
     """The row of variable `i` that the state `x` selects."""
     row = 0
     for n in range(neighbour_start[i], neighbour_start[i + 1]):

@@ -9,16 +9,16 @@ import numpy as np
 
 from herded.draws.protocol import SweepParameters
 from herded.draws.weight_modes import BLANKET
-from herded.layouts.general.context_weights import TABULATED, is_hashed
+from herded.layouts.general.context_weights import TABULATED_WEIGHTS, is_hashed
 from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
-from herded.layouts.general.table_arrays import check_tables, compile_table, row_entries
+from herded.layouts.general.table_arrays import check_table_memory, compile_table, row_entries
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.models.naming import variable_text
 from herded.system import memory_limits
 
 # Where tables are a choice and not a must, they may take this many entries per variable.
-FEW_ENTRIES = 256
+MAX_ENTRIES_PER_VARIABLE = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,9 +31,9 @@ class TableLayout(SiteLayout):
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
         """Tables where the weights demand them, or where they are small."""
         few = memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
-        few = few and task.entries <= FEW_ENTRIES * len(task.free)
+        few = few and task.entries <= MAX_ENTRIES_PER_VARIABLE * len(task.free)
         weights = task.draw.weights
-        if not (forced or weights in TABULATED or few):
+        if not (forced or weights in TABULATED_WEIGHTS or few):
             return "its tables would be large"
         chain = estimate_weight_bytes(task, cls.kind)
         need = chain + task.entries * 4.0
@@ -47,16 +47,16 @@ class TableLayout(SiteLayout):
             chain_memory=chain,
             grows=hashed,
             least_block=1,
-            check=lambda: check_tables(
+            check=lambda: check_table_memory(
                 need,
                 task.max_memory,
                 task.rows,
                 lambda i: variable_text(task.model, i),
                 task.factors.neighbour_start,
-                weights in TABULATED,
+                weights in TABULATED_WEIGHTS,
             ),
             make=lambda: cls._make(task, facts),
-            starts_rows=weights in TABULATED,
+            starts_rows=weights in TABULATED_WEIGHTS,
         )
 
     @classmethod

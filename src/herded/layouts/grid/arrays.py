@@ -15,8 +15,8 @@ sweep all of them in one vectorised loop.
 
 Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
 
-For herds a conditional is the same number in PLANES planes of bytes, the highest byte first: their
-kernels round it anew at every visit (`layouts.grid.herd_bit_kernels`).
+For herds a conditional is the same number in BYTES_PER_CONDITIONAL planes of bytes, the highest
+byte first: their kernels round it anew at every visit (`layouts.grid.herd_bit_kernels`).
 """
 
 from typing import Any, NamedTuple
@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
+from herded.layouts.packing.colour_packing import LANES, count_cells, strip_shape
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 CONTEXTS_BY_COUNT, CONTEXTS_BY_BITS = 5, 16  # contexts
-PLANES = 4  # bytes of a conditional of a herd
+BYTES_PER_CONDITIONAL = 4  # bytes of a conditional of a herd
 
 
 class LatticeArrays(NamedTuple):
@@ -46,7 +46,7 @@ class LatticeArrays(NamedTuple):
 @jit
 def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows, columns, p):
     h, w, _ = log_unary.shape
-    contexts = p.shape[3] // (PLANES if p.itemsize == 1 else 1)
+    contexts = p.shape[3] // (BYTES_PER_CONDITIONAL if p.itemsize == 1 else 1)
     coupling = np.empty(4)
     there = np.empty(4, np.bool_)
     logits = np.empty(2)
@@ -87,8 +87,10 @@ def fill_lattice(log_unary, right, down, unlike, clamped, periodic, origin, rows
 def put_conditional(planes, q, lane, one):
     """Write the conditional of context q, which is at scale 2^31."""
     if planes.itemsize == 1:
-        for byte in range(PLANES):
-            planes[PLANES * q + byte, lane] = (one >> np.uint32(24 - 8 * byte)) & np.uint32(0xFF)
+        for byte in range(BYTES_PER_CONDITIONAL):
+            planes[BYTES_PER_CONDITIONAL * q + byte, lane] = (
+                one >> np.uint32(24 - 8 * byte)
+            ) & np.uint32(0xFF)
     else:
         planes[q, lane] = one
 
@@ -124,8 +126,8 @@ def compile_lattice(
     """
     rows, columns, strips = strip_shape(*model.shape)
     contexts = CONTEXTS_BY_COUNT if by_count else CONTEXTS_BY_BITS
-    planes = contexts * (PLANES if kind is np.uint8 else 1)
-    p = aligned((2, strips, n_cells(rows * columns), planes, LANES), kind)
+    planes = contexts * (BYTES_PER_CONDITIONAL if kind is np.uint8 else 1)
+    p = aligned_zeros((2, strips, count_cells(rows * columns), planes, LANES), kind)
     fill_lattice(
         model.log_unary,
         *model.couplings,
@@ -147,7 +149,7 @@ def count_table_entries(shape: tuple[int, int], by_count: bool) -> int:
     return (
         2
         * strips
-        * n_cells(rows * columns)
+        * count_cells(rows * columns)
         * LANES
         * (CONTEXTS_BY_COUNT if by_count else CONTEXTS_BY_BITS)
     )

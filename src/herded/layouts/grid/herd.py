@@ -15,8 +15,8 @@ from herded.draws.systematic_lanes import (
     members_in_last_word,
 )
 from herded.layouts.grid.arrays import (
+    BYTES_PER_CONDITIONAL,
     CONTEXTS_BY_COUNT,
-    PLANES,
     compile_lattice,
     count_table_entries,
     start_lattice,
@@ -29,11 +29,11 @@ from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.packing.wavefront import wave_length, wave_schedule
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
 
 # On smaller lattices most lanes would idle: layouts whose lanes are members are faster there.
-FEWEST_SITES = 256
+MIN_GRID_HERD_SITES = 256
 NO_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
@@ -54,10 +54,10 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
         members, kept = draw.members, draw.kept
         if model.log_unary.shape[2] != 2:
             return "its variables have more than two states"
-        if model.n_variables < FEWEST_SITES and not forced:
-            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
+        if model.n_variables < MIN_GRID_HERD_SITES and not forced:
+            return f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle"
         by_count = model.counts_suffice
-        tables = PLANES * float(count_table_entries(model.shape, by_count))
+        tables = BYTES_PER_CONDITIONAL * float(count_table_entries(model.shape, by_count))
         sites = count_table_entries(model.shape, True) / CONTEXTS_BY_COUNT
         chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
         tables += 2.0 * sites * members  # starts, while they are packed
@@ -126,7 +126,7 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         shape = *self.arrays.p.shape[:3], 2, LANES
-        phases = aligned(shape, np.uint8)
+        phases = aligned_zeros(shape, np.uint8)
         start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"phases": phases}
 

@@ -15,10 +15,10 @@ Four members at a time, or one: with more, AVX2 has too few registers, and what 
 can take up to four times as long, depending on where that happens to lie.
 """
 
-from herded.draws.systematic_lanes import COLUMNS, LANES, U1, U8
+from herded.draws.systematic_lanes import LANES, ORDER_COLUMNS, U1, U8
 from herded.system.compilation.jit import jit
 
-LANES_U8, COLUMNS_U8 = U8(LANES), U8(COLUMNS)
+LANES_U8, COLUMNS_U8 = U8(LANES), U8(ORDER_COLUMNS)
 _2N, _3N, _4N, _2C, _3C = (
     U8(2) * LANES_U8,
     U8(3) * LANES_U8,
@@ -31,7 +31,15 @@ _2N, _3N, _4N, _2C, _3C = (
 # (two), the neighbours (three bits of their number, or four of their own), the conditionals of 7
 # bits, and those of 15 in two bytes each. The distances are constants, from which the compiler
 # knows that nothing overlaps.
-LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = (
+(
+    LOW_PHASES_AT,
+    HIGH_PHASES_AT,
+    OLD_STATES_AT,
+    NEW_STATES_AT,
+    ONE_COUNTS_AT,
+    RANDOM_BYTES_AT,
+    NEIGHBOURS_AT,
+) = (
     U8(0),
     LANES_U8,
     _2N,
@@ -40,12 +48,12 @@ LOW, HIGH, BEFORE, NEW, ONES, CHANCE, AROUND = (
     U8(5) * LANES_U8,
     U8(6) * LANES_U8,
 )
-FINE_CHANCE = U8(10) * LANES_U8
+FINE_RANDOM_BYTES_AT = U8(10) * LANES_U8
 P = U8(12) * LANES_U8
 P15 = U8(28) * LANES_U8
-ROWS = 60
-SIZE = U8(ROWS) * LANES_U8
-ROUNDED = 2  # words are drawn by the same rounded conditionals
+ROW_BUFFER_ROWS = 60
+ROW_BUFFER_SIZE = U8(ROW_BUFFER_ROWS) * LANES_U8
+WORDS_PER_ROUNDING = 2  # words are drawn by the same rounded conditionals
 _TOP, _HALF, _ONE, _NONE = U1(0x80), U1(0x40), U1(1), U1(0)
 
 
@@ -59,8 +67,12 @@ def round_to_15_bits(work, at, p, entries, contexts):
     for q in range(contexts):
         first, to = entries + q * _4N, at + P15 + q * _2N
         for m in range(LANES_U8):
-            third, chance = p[first + _2N + m], work[at + FINE_CHANCE + m]
-            last = _ONE if p[first + _3N + m] > work[at + FINE_CHANCE + LANES_U8 + m] else _NONE
+            third, chance = p[first + _2N + m], work[at + FINE_RANDOM_BYTES_AT + m]
+            last = (
+                _ONE
+                if p[first + _3N + m] > work[at + FINE_RANDOM_BYTES_AT + LANES_U8 + m]
+                else _NONE
+            )
             above = _ONE if third > chance else _NONE
             work[to + m] = last if third == chance else above
         for m in range(LANES_U8):
@@ -77,11 +89,11 @@ def round_conditionals(work, at, contexts, turn):
     Words that come later in the visit add a quarter to the random byte that decides: of four times
     each is rounded up as often as its last bits ask for, or once more.
     """
-    step = U1(turn // ROUNDED * 64)
+    step = U1(turn // WORDS_PER_ROUNDING * 64)
     for q in range(contexts):
         first, to = at + P15 + q * _2N, at + P + q * LANES_U8
         for m in range(LANES_U8):
-            chance = U1(work[at + CHANCE + m] + step)
+            chance = U1(work[at + RANDOM_BYTES_AT + m] + step)
             over = U1(work[first + LANES_U8 + m] + chance) < chance
             work[to + m] = U1(work[first + m] + U1(1)) if over else work[first + m]
 
@@ -115,9 +127,9 @@ def draw_4_members_by_count(work, at, places, order):
     """Draw four members where the number of neighbours that are 1 tells p."""
     for m in range(LANES_U8):
         s0, s1, s2 = (
-            work[at + AROUND + m],
-            work[at + AROUND + LANES_U8 + m],
-            work[at + AROUND + _2N + m],
+            work[at + NEIGHBOURS_AT + m],
+            work[at + NEIGHBOURS_AT + LANES_U8 + m],
+            work[at + NEIGHBOURS_AT + _2N + m],
         )
         e, o = at + P + m, order + m
         q0, q1, q2, q3, q4 = (
@@ -127,16 +139,20 @@ def draw_4_members_by_count(work, at, places, order):
             work[e + _3N],
             work[e + _4N],
         )
-        a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
+        a, b, x = (
+            work[at + LOW_PHASES_AT + m],
+            work[at + HIGH_PHASES_AT + m],
+            work[at + NEW_STATES_AT + m],
+        )
         a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4)
         a, b, x = draw_member_by_count(
             a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4
         )
         a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4)
         a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4)
-        work[at + LOW + m] = a
-        work[at + HIGH + m] = b
-        work[at + NEW + m] = x
+        work[at + LOW_PHASES_AT + m] = a
+        work[at + HIGH_PHASES_AT + m] = b
+        work[at + NEW_STATES_AT + m] = x
 
 
 @jit
@@ -155,8 +171,8 @@ def draw_member_by_bits(work, at, places, order):
     """
     for m in range(LANES_U8):
         place, e = places[order + m], at + P + m
-        left = U1(work[at + AROUND + m] & place) != _NONE
-        right = U1(work[at + AROUND + LANES_U8 + m] & place) != _NONE
+        left = U1(work[at + NEIGHBOURS_AT + m] & place) != _NONE
+        right = U1(work[at + NEIGHBOURS_AT + LANES_U8 + m] & place) != _NONE
         p0 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         e += _4N
         p1 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
@@ -164,14 +180,14 @@ def draw_member_by_bits(work, at, places, order):
         p2 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
         e += _4N
         p3 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
-        up = U1(work[at + AROUND + _2N + m] & place) != _NONE
-        down = U1(work[at + AROUND + _3N + m] & place) != _NONE
+        up = U1(work[at + NEIGHBOURS_AT + _2N + m] & place) != _NONE
+        down = U1(work[at + NEIGHBOURS_AT + _3N + m] & place) != _NONE
         p0 = select_of_4(up, down, p0, p1, p2, p3)
-        a, b = work[at + LOW + m], work[at + HIGH + m]
-        a, b, x = add_and_carry(a, b, p0, work[at + NEW + m], place)
-        work[at + LOW + m] = a
-        work[at + HIGH + m] = b
-        work[at + NEW + m] = x
+        a, b = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
+        a, b, x = add_and_carry(a, b, p0, work[at + NEW_STATES_AT + m], place)
+        work[at + LOW_PHASES_AT + m] = a
+        work[at + HIGH_PHASES_AT + m] = b
+        work[at + NEW_STATES_AT + m] = x
 
 
 @jit
@@ -180,17 +196,17 @@ def subtract_spare_places(work, at, spare):
     for m in range(LANES_U8):
         q = work[at + P + m]
         added, above = U1(spare * q), U1(q & _HALF) != _NONE
-        low, high = work[at + LOW + m], work[at + HIGH + m]
-        work[at + LOW + m] = low if above else U1(low - added)
-        work[at + HIGH + m] = U1(high - added) if above else high
+        low, high = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
+        work[at + LOW_PHASES_AT + m] = low if above else U1(low - added)
+        work[at + HIGH_PHASES_AT + m] = U1(high - added) if above else high
 
 
 @jit
 def count_word(work, at):
     """Count the members that are 1."""
     for m in range(LANES_U8):
-        v = work[at + NEW + m]
+        v = work[at + NEW_STATES_AT + m]
         v = U1(v - U1(U1(v >> U1(1)) & U1(0x55)))
         v = U1(U1(v & U1(0x33)) + U1(U1(v >> U1(2)) & U1(0x33)))
         v = U1(U1(v + U1(v >> U1(4))) & U1(0x0F))
-        work[at + ONES + m] = U1(work[at + ONES + m] + v)
+        work[at + ONE_COUNTS_AT + m] = U1(work[at + ONE_COUNTS_AT + m] + v)

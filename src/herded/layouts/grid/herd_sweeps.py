@@ -23,21 +23,21 @@ from herded.draws.systematic_lanes import (
     lane_bits,
     window_start,
 )
-from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, PLANES
+from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT
 from herded.layouts.grid.herd_bit_kernels import (
-    AROUND,
-    BEFORE,
-    CHANCE,
     COLUMNS_U8,
-    FINE_CHANCE,
-    HIGH,
+    FINE_RANDOM_BYTES_AT,
+    HIGH_PHASES_AT,
     LANES_U8,
-    LOW,
-    NEW,
-    ONES,
-    ROUNDED,
-    ROWS,
-    SIZE,
+    LOW_PHASES_AT,
+    NEIGHBOURS_AT,
+    NEW_STATES_AT,
+    OLD_STATES_AT,
+    ONE_COUNTS_AT,
+    RANDOM_BYTES_AT,
+    ROW_BUFFER_ROWS,
+    ROW_BUFFER_SIZE,
+    WORDS_PER_ROUNDING,
     count_word,
     draw_4_members_by_count,
     draw_member_by_bits,
@@ -46,7 +46,12 @@ from herded.layouts.grid.herd_bit_kernels import (
     subtract_spare_places,
 )
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
+from herded.layouts.packing.wavefront import (
+    HALF_SWEEP_BEGIN,
+    HALF_SWEEP_END,
+    strip_at_front,
+    wave_fronts,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -54,7 +59,7 @@ _0, _1 = U8(0), U8(1)
 _HALF_CELL = U8(LANES // 2)
 _PHASE = U1(0x7F)
 _STEP = U1(159)  # 0.62 of 256: kept roundings go round by it
-MOST_WORDS = 31  # whose ones a byte counts
+MAX_WORDS_PER_BYTE_COUNT = 31  # whose ones a byte counts
 
 
 class GridHerdArrays(NamedTuple):
@@ -93,11 +98,11 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
     sites = rows * columns
     cells = -(-sites // LANES)
     lanes, fours = cells * LANES, (MEMBERS_PER_WORD - frame.spare + 3) // 4
-    work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
+    work, turns = np.zeros(cells * ROW_BUFFER_ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
         for front in range(*wave_fronts(region)):
-            for half in range(region[BEGIN], region[END]):
-                strip = strip_at_front(region, front, half - region[BEGIN], strips)
+            for half in range(region[HALF_SWEEP_BEGIN], region[HALF_SWEEP_END]):
+                strip = strip_at_front(region, front, half - region[HALF_SWEEP_BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
@@ -105,9 +110,11 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 clock = U8((run.sweep + s) * 2 * strips + part)
                 if len(phases):
                     chance = random_bits(run.key, U8(part))
-                    load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
+                    load_strip_phases(
+                        work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s
+                    )
                 else:
-                    draw_phases(work, lanes, random_bits(run.key, clock))
+                    draw_strip_phases(work, lanes, random_bits(run.key, clock))
                 key = random_bits(run.phase_key, clock)
                 draw_fine_chances(work, lanes, random_bits(key, _0))
                 shuffle_words(turns, key)
@@ -124,11 +131,15 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                         copy_neighbours(work, x, other + word, row, rows, columns, shift)
                     for cell in range(cells):
                         bits = random_bits(key, U8((1 + cell) * words + turn))
-                        order, at = window_start(bits, last), U8(cell) * SIZE
+                        order, at = window_start(bits, last), U8(cell) * ROW_BUFFER_SIZE
                         if turn == 0:
-                            entries = U8(PLANES * (part * cells + cell)) * LANES_U8 * contexts
+                            entries = (
+                                U8(BYTES_PER_CONDITIONAL * (part * cells + cell))
+                                * LANES_U8
+                                * contexts
+                            )
                             round_to_15_bits(work, at, p, entries, contexts)
-                        if turn % ROUNDED == 0:
+                        if turn % WORDS_PER_ROUNDING == 0:
                             round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * COLUMNS_U8
@@ -145,31 +156,34 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                     if len(samples):
                         to = s * block.shape[1] + (part * rows * words + g) * columns
                         write_word(work, samples, U8(to), U8(words * columns), rows, columns)
-                    if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
+                    if (
+                        turn % MAX_WORDS_PER_BYTE_COUNT == MAX_WORDS_PER_BYTE_COUNT - 1
+                        or turn == words - 1
+                    ):
                         add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
-                    save_phases(work, lanes, phases, U8(2 * part * lanes))
+                    save_strip_phases(work, lanes, phases, U8(2 * part * lanes))
                 if frame.periodic:
                     copy_periodic_border(
                         x, U8(colour * tall) * row, row, first, rows, height, words
                     )
                 if len(tally):
-                    add_phases(work, tally, U8(part * sites), U8(sites))
+                    add_phase_residues(work, tally, U8(part * sites), U8(sites))
 
 
 @jit
-def draw_phases(work, lanes, bits):
+def draw_strip_phases(work, lanes, bits):
     """Fresh phases and roundings."""
     a, b = key_words(bits)
     for m in range(_0, U8(lanes), LANES_U8):
-        at = m // LANES_U8 * SIZE
+        at = m // LANES_U8 * ROW_BUFFER_SIZE
         for j in range(LANES_U8):
             z = lane_bits(a, b, U4(m + j))
             low, high = U1(z >> U4(25)), U1(U1(z >> U4(18)) & _PHASE)
-            work[at + LOW + j] = low
-            work[at + HIGH + j] = high
-            work[at + BEFORE + j] = U1(low + high)
-            work[at + CHANCE + j] = U1(z >> U4(10))
+            work[at + LOW_PHASES_AT + j] = low
+            work[at + HIGH_PHASES_AT + j] = high
+            work[at + OLD_STATES_AT + j] = U1(low + high)
+            work[at + RANDOM_BYTES_AT + j] = U1(z >> U4(10))
 
 
 @jit
@@ -177,7 +191,7 @@ def draw_fine_chances(work, lanes, bits):
     """Two fresh random bytes for each lane; 32 random bits serve two lanes of a cell."""
     a, b = key_words(bits)
     for m in range(_0, U8(lanes), LANES_U8):
-        at = m // LANES_U8 * SIZE + FINE_CHANCE
+        at = m // LANES_U8 * ROW_BUFFER_SIZE + FINE_RANDOM_BYTES_AT
         for j in range(_HALF_CELL):
             z = lane_bits(a, b, U4(m + j))
             work[at + j] = U1(z >> U4(24))
@@ -187,30 +201,30 @@ def draw_fine_chances(work, lanes, bits):
 
 
 @jit
-def load_phases(work, lanes, phases, start, bits, sweep):
+def load_strip_phases(work, lanes, phases, start, bits, sweep):
     """Kept phases, and roundings that are random numbers of the sites but for turns of `_STEP`."""
     a, b = key_words(bits)
     turned = U1(U1(sweep) * _STEP)
     for m in range(_0, U8(lanes), LANES_U8):
-        at = m // LANES_U8 * SIZE
+        at = m // LANES_U8 * ROW_BUFFER_SIZE
         for j in range(LANES_U8):
             here = start + U8(2) * m + j
             low, high = U1(phases[here] & _PHASE), U1(phases[here + LANES_U8] & _PHASE)
-            work[at + LOW + j] = low
-            work[at + HIGH + j] = high
-            work[at + BEFORE + j] = U1(low + high)
-            work[at + CHANCE + j] = U1(U1(lane_bits(a, b, U4(m + j)) >> U4(10)) + turned)
+            work[at + LOW_PHASES_AT + j] = low
+            work[at + HIGH_PHASES_AT + j] = high
+            work[at + OLD_STATES_AT + j] = U1(low + high)
+            work[at + RANDOM_BYTES_AT + j] = U1(U1(lane_bits(a, b, U4(m + j)) >> U4(10)) + turned)
 
 
 @jit
-def save_phases(work, lanes, phases, start):
+def save_strip_phases(work, lanes, phases, start):
     """Keep the phases of a strip."""
     for m in range(_0, U8(lanes), LANES_U8):
-        at = m // LANES_U8 * SIZE
+        at = m // LANES_U8 * ROW_BUFFER_SIZE
         for j in range(LANES_U8):
             here = start + U8(2) * m + j
-            phases[here] = U1(work[at + LOW + j] & _PHASE)
-            phases[here + LANES_U8] = U1(work[at + HIGH + j] & _PHASE)
+            phases[here] = U1(work[at + LOW_PHASES_AT + j] & _PHASE)
+            phases[here + LANES_U8] = U1(work[at + HIGH_PHASES_AT + j] & _PHASE)
 
 
 @jit
@@ -228,7 +242,7 @@ def run_of_lanes(r, m, columns):
     """Where in `work` the sites from (r, m) on lie, and how many of the row are in that cell."""
     site = U8(r * columns) + m
     lane = site % LANES_U8
-    return site // LANES_U8 * SIZE + lane, min(LANES_U8 - lane, U8(columns) - m)
+    return site // LANES_U8 * ROW_BUFFER_SIZE + lane, min(LANES_U8 - lane, U8(columns) - m)
 
 
 @jit
@@ -241,7 +255,7 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
         beside = here + U8((shift + r) & 1)
         while m < U8(columns):
             start, n = run_of_lanes(r, m, columns)
-            at, to = start + AROUND, start + NEW
+            at, to = start + NEIGHBOURS_AT, start + NEW_STATES_AT
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
@@ -261,7 +275,7 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
         beside = here + U8((shift + r) & 1)
         while m < U8(columns):
             start, n = run_of_lanes(r, m, columns)
-            at, to = start + AROUND, start + NEW
+            at, to = start + NEIGHBOURS_AT, start + NEW_STATES_AT
             left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 work[at + j] = x[left + j]
@@ -280,7 +294,7 @@ def write_word(work, target, to, step, rows, columns):
         while m < U8(columns):
             at, n = run_of_lanes(r, m, columns)
             for j in range(n):
-                target[to + m + j] = work[at + NEW + j]
+                target[to + m + j] = work[at + NEW_STATES_AT + j]
             m += n
         to += step
 
@@ -303,7 +317,7 @@ def copy_periodic_border(x, mine, row, first, rows, height, words):
 def add_ones(work, ones, tally, start, sites):
     """Count the members that are 1, and begin to count again."""
     for m in range(_0, sites, LANES_U8):
-        at, n = m // LANES_U8 * SIZE + ONES, min(LANES_U8, sites - m)
+        at, n = m // LANES_U8 * ROW_BUFFER_SIZE + ONE_COUNTS_AT, min(LANES_U8, sites - m)
         if len(ones):
             for j in range(n):
                 ones[start + m + j] += np.int64(work[at + j])
@@ -315,11 +329,14 @@ def add_ones(work, ones, tally, start, sites):
 
 
 @jit
-def add_phases(work, tally, start, sites):
+def add_phase_residues(work, tally, start, sites):
     """Add what the sum of the members' conditionals is beyond the ones, at scale 2^31."""
     for m in range(_0, sites, LANES_U8):
-        at = m // LANES_U8 * SIZE
+        at = m // LANES_U8 * ROW_BUFFER_SIZE
         for j in range(min(LANES_U8, sites - m)):
-            low, high = U1(work[at + LOW + j] & _PHASE), U1(work[at + HIGH + j] & _PHASE)
-            last, before = np.int64(low) + np.int64(high), np.int64(work[at + BEFORE + j])
+            low, high = (
+                U1(work[at + LOW_PHASES_AT + j] & _PHASE),
+                U1(work[at + HIGH_PHASES_AT + j] & _PHASE),
+            )
+            last, before = np.int64(low) + np.int64(high), np.int64(work[at + OLD_STATES_AT + j])
             tally[start + m + j] += (last - before) << 24

@@ -12,7 +12,7 @@ from herded.draws.herded_weights import HALF_PHASE
 from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.general.context_weights import TABULATED
+from herded.layouts.general.context_weights import TABULATED_WEIGHTS
 from herded.layouts.grid.arrays import compile_lattice, count_table_entries, start_lattice
 from herded.layouts.grid.sweeps import grid_sweeps
 from herded.layouts.packing.colour_packing import pack_colours, unpack_colours
@@ -22,7 +22,7 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
 
 
@@ -152,7 +152,7 @@ class GridLayout(ColourPackedLayout):
         weights = task.draw.weights
         if model.log_unary.shape[2] != 2:
             return "its variables have more than two states"
-        if weights not in (None, *TABULATED):
+        if weights not in (None, *TABULATED_WEIGHTS):
             return f"weights={weights!r} is not for lattices of two states"
         if weights == "shared" and not model.counts_suffice:
             return "its conditionals are not told apart by how many neighbours are 1"
@@ -184,7 +184,7 @@ class GridLayout(ColourPackedLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         p = self.arrays.p
-        phases = aligned(p.shape, p.dtype)
+        phases = aligned_zeros(p.shape, p.dtype)
         phases[...] = HALF_PHASE
         if random:
             start_lattice(phases, self.arrays.rows * self.arrays.columns, key)

@@ -11,7 +11,12 @@ import numpy as np
 from herded.draws.herded import PHASE_MASK
 from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
+from herded.layouts.packing.wavefront import (
+    HALF_SWEEP_BEGIN,
+    HALF_SWEEP_END,
+    strip_at_front,
+    wave_fronts,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -34,12 +39,12 @@ def grid_sweeps(
     strips, columns = p.shape[1], x.shape[2] - 2
     sites = rows * columns
     places = p.shape[2] // len(contexts)
-    context, new = zeros(places), zeros(places)  # also for places that no site has
+    context, new = zero_bytes(places), zero_bytes(places)  # also for places that no site has
     seen = np.empty(places, np.uint32)
     for region in regions:
         for front in range(*wave_fronts(region)):
-            for half in range(region[BEGIN], region[END]):
-                strip = strip_at_front(region, front, half - region[BEGIN], strips)
+            for half in range(region[HALF_SWEEP_BEGIN], region[HALF_SWEEP_END]):
+                strip = strip_at_front(region, front, half - region[HALF_SWEEP_BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour = half // 2, half & 1
@@ -51,7 +56,7 @@ def grid_sweeps(
                     herd_strip(p, w, colour, strip, contexts, context, new)
                 if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * sites + at)
-                    draw_states(p, colour, strip, contexts, context, key, clock, new)
+                    draw_strip_states(p, colour, strip, contexts, context, key, clock, new)
                 write_states(x, colour, strip * rows, rows, height, new)
                 count_ones_in_strip(new, ones, at, sites)
                 write_sample(new, block, s, at, sites)
@@ -62,7 +67,7 @@ def grid_sweeps(
 
 
 @jit
-def zeros(n):
+def zero_bytes(n):
     """Bytes that are 0, by a loop: `np.zeros` is one more function to compile."""
     room = np.empty(n, np.uint8)
     for m in range(n):
@@ -109,7 +114,7 @@ def herd_strip(p, w, colour, strip, contexts, context, new):
 
 
 @jit
-def draw_states(p, colour, strip, contexts, context, key, clock, new):
+def draw_strip_states(p, colour, strip, contexts, context, key, clock, new):
     """Gibbs sampling of a strip, cell by cell."""
     size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
@@ -119,11 +124,11 @@ def draw_states(p, colour, strip, contexts, context, key, clock, new):
         first = clock + np.uint64(cell * LANES)
         for m in range(LANES):
             bits = np.uint32(random_bits(key, first + np.uint64(m)) >> _33)
-            states[m] = bits < conditional(planes, contexts, here[m], m)
+            states[m] = bits < conditional_of_lane(planes, contexts, here[m], m)
 
 
 @jit
-def conditional(planes, contexts, here, m):
+def conditional_of_lane(planes, contexts, here, m):
     """p of lane m, whose context is `here`."""
     one = planes[m]
     for q in range(1, len(contexts)):
@@ -144,7 +149,7 @@ def add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites
         here = context[cell * LANES : (cell + 1) * LANES]
         found = seen[cell * LANES : (cell + 1) * LANES]
         for m in range(LANES):
-            found[m] = conditional(planes, contexts, here[m], m)
+            found[m] = conditional_of_lane(planes, contexts, here[m], m)
     sums = tally[at : at + sites]
     for m in range(len(sums)):
         sums[m] += np.int64(seen[m])

@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.grid.arrays import PLANES, put_conditional
+from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, put_conditional
 from herded.layouts.packing.colour_packing import LANES
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned, start_offsets
+from herded.system.aligned_arrays import aligned_zeros, start_offsets
 from herded.system.compilation.jit import jit
 
-STRIP = 512  # least number of sites in a strip
+MIN_STRIP_SITES = 512  # least number of sites in a strip
 CONTEXTS_UP_TO_3D, CONTEXTS_UP_TO_7D = 7, 15  # contexts: of at most 3 dimensions, and of at most 7
 MAX_DIMENSIONS = 7
 
@@ -77,7 +77,7 @@ def row_packing_shape(shape: tuple[int, ...]) -> RowPackingShape:
     """Rows and strips of a lattice."""
     wide, layers = (shape[-1] + 1) // 2 + 2, shape[0] if len(shape) > 1 else 1
     layer = math.prod(shape[1:-1])
-    together = min(layers, -(-STRIP // (layer * (wide - 2))))
+    together = min(layers, -(-MIN_STRIP_SITES // (layer * (wide - 2))))
     return RowPackingShape(layer, together * layer, -(-layers // together), layers * layer, wide)
 
 
@@ -93,8 +93,8 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
         neighbour_rows(model.shape, model.joined, frame),
         row_parity(model.shape, frame),
     )
-    planes = contexts * (PLANES if kind is np.uint8 else 1)
-    p = aligned((2, frame.strips, frame.cells, planes, LANES), kind)
+    planes = contexts * (BYTES_PER_CONDITIONAL if kind is np.uint8 else 1)
+    p = aligned_zeros((2, frame.strips, frame.cells, planes, LANES), kind)
     couplings, width = model.all_couplings, model.shape[-1]
     _fill(
         model.log_unary.reshape(-1, width, 2),
@@ -160,7 +160,7 @@ def find_runs(near: np.ndarray, frame: RowPackingShape) -> tuple[np.ndarray, np.
 def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
     """Conditionals by place and number; `others` are a row's neighbours along further axes."""
     height, width, _ = log_unary.shape
-    contexts = p.shape[3] // (PLANES if p.itemsize == 1 else 1)
+    contexts = p.shape[3] // (BYTES_PER_CONDITIONAL if p.itemsize == 1 else 1)
     logits = np.empty(2)
     for r in range(height):
         for j in range(width):

@@ -14,8 +14,8 @@ from herded.draws.systematic_lanes import (
     member_masks,
     members_in_last_word,
 )
-from herded.layouts.grid.arrays import PLANES, start_lattice
-from herded.layouts.grid.herd import FEWEST_SITES, NO_PHASES
+from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, start_lattice
+from herded.layouts.grid.herd import MIN_GRID_HERD_SITES, NO_PHASES
 from herded.layouts.grid.herd_sweeps import GridHerdArrays
 from herded.layouts.grid_nd.arrays import (
     CONTEXTS_UP_TO_3D,
@@ -32,7 +32,7 @@ from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
 
 
@@ -51,12 +51,13 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
             return reason
         draw: Any = task.draw
         members, kept = draw.members, draw.kept
-        if model.n_variables < FEWEST_SITES and not forced:
-            return f"of fewer than {FEWEST_SITES} sites most lanes would idle"
+        if model.n_variables < MIN_GRID_HERD_SITES and not forced:
+            return f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle"
         frame = row_packing_shape(model.shape)
         sites = 2.0 * frame.strips * frame.cells * LANES
         chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
-        need = chain + sites * (PLANES * n_contexts(model.shape) + 2.0 * members)  # starts to pack
+        # starts to pack
+        need = chain + sites * (BYTES_PER_CONDITIONAL * n_contexts(model.shape) + 2.0 * members)
         return Proposal(
             kind=cls.kind,
             memory=need,
@@ -109,7 +110,7 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
         return BitPlaces.of(self.unstore(np.arange(self.n_stored)), self.n_stored // 2)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned((*self.arrays.p.shape[:3], 2, LANES), np.uint8)
+        phases = aligned_zeros((*self.arrays.p.shape[:3], 2, LANES), np.uint8)
         start_lattice(phases, self.frame.places, key)
         return {"phases": phases}
 

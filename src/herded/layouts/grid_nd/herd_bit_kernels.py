@@ -7,12 +7,12 @@ carried from the lowest bit, so that one carry goes on to the next.
 
 from herded.draws.systematic_lanes import U1
 from herded.layouts.grid.herd_bit_kernels import (
-    AROUND,
     COLUMNS_U8,
-    HIGH,
+    HIGH_PHASES_AT,
     LANES_U8,
-    LOW,
-    NEW,
+    LOW_PHASES_AT,
+    NEIGHBOURS_AT,
+    NEW_STATES_AT,
     P,
     add_and_carry,
 )
@@ -54,14 +54,18 @@ def draw_4_members_of_7_contexts(work, at, places, order):
     """Draw four members of at most six neighbours."""
     for m in range(LANES_U8):
         s0, s1, s2 = (
-            work[at + AROUND + m],
-            work[at + AROUND + LANES_U8 + m],
-            work[at + AROUND + _2N + m],
+            work[at + NEIGHBOURS_AT + m],
+            work[at + NEIGHBOURS_AT + LANES_U8 + m],
+            work[at + NEIGHBOURS_AT + _2N + m],
         )
         e, o = at + P + m, order + m
         q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N]
         q4, q5, q6 = work[e + _4N], work[e + _4N + LANES_U8], work[e + _4N + _2N]
-        a, b, x = work[at + LOW + m], work[at + HIGH + m], work[at + NEW + m]
+        a, b, x = (
+            work[at + LOW_PHASES_AT + m],
+            work[at + HIGH_PHASES_AT + m],
+            work[at + NEW_STATES_AT + m],
+        )
         a, b, x = draw_member_of_7_contexts(
             a, b, x, s0, s1, s2, places[o], q0, q1, q2, q3, q4, q5, q6
         )
@@ -74,9 +78,9 @@ def draw_4_members_of_7_contexts(work, at, places, order):
         a, b, x = draw_member_of_7_contexts(
             a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4, q5, q6
         )
-        work[at + LOW + m] = a
-        work[at + HIGH + m] = b
-        work[at + NEW + m] = x
+        work[at + LOW_PHASES_AT + m] = a
+        work[at + HIGH_PHASES_AT + m] = b
+        work[at + NEW_STATES_AT + m] = x
 
 
 @jit
@@ -96,10 +100,10 @@ def draw_member_of_15_contexts(work, at, places, order):
     """Draw one member of at most fourteen neighbours."""
     for m in range(LANES_U8):
         place, e = places[order + m], at + P + m
-        odd = U1(work[at + AROUND + m] & place) != _NONE
-        two = U1(work[at + AROUND + LANES_U8 + m] & place) != _NONE
-        four = U1(work[at + AROUND + _2N + m] & place) != _NONE
-        eight = U1(work[at + AROUND + _3N + m] & place) != _NONE
+        odd = U1(work[at + NEIGHBOURS_AT + m] & place) != _NONE
+        two = U1(work[at + NEIGHBOURS_AT + LANES_U8 + m] & place) != _NONE
+        four = U1(work[at + NEIGHBOURS_AT + _2N + m] & place) != _NONE
+        eight = U1(work[at + NEIGHBOURS_AT + _3N + m] & place) != _NONE
         q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N]
         e += _4N
         few = select_of_8(
@@ -131,8 +135,8 @@ def draw_member_of_15_contexts(work, at, places, order):
             work[e + _2N],
             work[e + _2N],
         )
-        a, b = work[at + LOW + m], work[at + HIGH + m]
-        a, b, x = add_and_carry(a, b, many if eight else few, work[at + NEW + m], place)
-        work[at + LOW + m] = a
-        work[at + HIGH + m] = b
-        work[at + NEW + m] = x
+        a, b = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
+        a, b, x = add_and_carry(a, b, many if eight else few, work[at + NEW_STATES_AT + m], place)
+        work[at + LOW_PHASES_AT + m] = a
+        work[at + HIGH_PHASES_AT + m] = b
+        work[at + NEW_STATES_AT + m] = x

@@ -5,28 +5,28 @@
 import numpy as np
 
 from herded.draws.systematic_lanes import MEMBERS_PER_WORD, U1, U8, window_start
-from herded.layouts.grid.arrays import PLANES
+from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL
 from herded.layouts.grid.herd_bit_kernels import (
-    AROUND,
     COLUMNS_U8,
     LANES_U8,
-    NEW,
-    ROUNDED,
-    ROWS,
-    SIZE,
+    NEIGHBOURS_AT,
+    NEW_STATES_AT,
+    ROW_BUFFER_ROWS,
+    ROW_BUFFER_SIZE,
+    WORDS_PER_ROUNDING,
     count_word,
     round_conditionals,
     round_to_15_bits,
     subtract_spare_places,
 )
 from herded.layouts.grid.herd_sweeps import (
-    MOST_WORDS,
+    MAX_WORDS_PER_BYTE_COUNT,
     add_ones,
-    add_phases,
+    add_phase_residues,
     draw_fine_chances,
-    draw_phases,
-    load_phases,
-    save_phases,
+    draw_strip_phases,
+    load_strip_phases,
+    save_strip_phases,
     shuffle_words,
 )
 from herded.layouts.grid_nd.arrays import CONTEXTS_UP_TO_3D, CONTEXTS_UP_TO_7D
@@ -36,7 +36,12 @@ from herded.layouts.grid_nd.herd_bit_kernels import (
     draw_member_of_15_contexts,
 )
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
+from herded.layouts.packing.wavefront import (
+    HALF_SWEEP_BEGIN,
+    HALF_SWEEP_END,
+    strip_at_front,
+    wave_fronts,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -64,11 +69,11 @@ def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, b
     sites = rows * wide
     cells = -(-sites // LANES)
     lanes, fours = cells * LANES, (MEMBERS_PER_WORD - spare + 3) // 4
-    work, turns = np.zeros(cells * ROWS * LANES, U1), np.empty(words, np.int64)
+    work, turns = np.zeros(cells * ROW_BUFFER_ROWS * LANES, U1), np.empty(words, np.int64)
     for region in regions:
         for front in range(*wave_fronts(region)):
-            for half in range(region[BEGIN], region[END]):
-                strip = strip_at_front(region, front, half - region[BEGIN], strips)
+            for half in range(region[HALF_SWEEP_BEGIN], region[HALF_SWEEP_END]):
+                strip = strip_at_front(region, front, half - region[HALF_SWEEP_BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
@@ -77,9 +82,11 @@ def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, b
                 flip = U1(0xFF * ((colour + first // layer) & 1))
                 if len(phases):
                     chance = random_bits(run.key, U8(part))
-                    load_phases(work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s)
+                    load_strip_phases(
+                        work, lanes, phases, U8(2 * part * lanes), chance, run.sweep + s
+                    )
                 else:
-                    draw_phases(work, lanes, random_bits(run.key, clock))
+                    draw_strip_phases(work, lanes, random_bits(run.key, clock))
                 key = random_bits(run.phase_key, clock)
                 draw_fine_chances(work, lanes, random_bits(key, _0))
                 shuffle_words(turns, key)
@@ -90,14 +97,20 @@ def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, b
                     idle = U1(spare % 4 if last else 0)
                     other = U8(((1 - colour) * words + g) * size)
                     for n in range(run_start[strip], run_start[strip + 1]):
-                        count_neighbours(work, x, other, runs[n], first, layer, wide, side, flip)
+                        count_row_neighbours(
+                            work, x, other, runs[n], first, layer, wide, side, flip
+                        )
                     for cell in range(cells):
                         bits = random_bits(key, U8((1 + cell) * words + turn))
-                        order, at = window_start(bits, last), U8(cell) * SIZE
+                        order, at = window_start(bits, last), U8(cell) * ROW_BUFFER_SIZE
                         if turn == 0:
-                            entries = U8(PLANES * (part * cells + cell)) * LANES_U8 * contexts
+                            entries = (
+                                U8(BYTES_PER_CONDITIONAL * (part * cells + cell))
+                                * LANES_U8
+                                * contexts
+                            )
                             round_to_15_bits(work, at, p, entries, contexts)
-                        if turn % ROUNDED == 0:
+                        if turn % WORDS_PER_ROUNDING == 0:
                             round_conditionals(work, at, contexts, turn)
                         for rank in range(_0, U8(fours if last else 2)):
                             four = order + rank * U8(4) * COLUMNS_U8
@@ -116,24 +129,27 @@ def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, b
                     if len(samples):
                         at = s * block.shape[1] + (colour * words + g) * total + first * wide
                         write_word(work, samples, U8(at), U8(sites))
-                    if turn % MOST_WORDS == MOST_WORDS - 1 or turn == words - 1:
+                    if (
+                        turn % MAX_WORDS_PER_BYTE_COUNT == MAX_WORDS_PER_BYTE_COUNT - 1
+                        or turn == words - 1
+                    ):
                         add_ones(work, ones, tally, U8(part * sites), U8(sites))
                 if len(phases):
-                    save_phases(work, lanes, phases, U8(2 * part * lanes))
+                    save_strip_phases(work, lanes, phases, U8(2 * part * lanes))
                 if len(tally):
-                    add_phases(work, tally, U8(part * sites), U8(sites))
+                    add_phase_residues(work, tally, U8(part * sites), U8(sites))
 
 
 @jit
-def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
+def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
     """How many neighbours of each place of a run are 1, in binary, and no new state yet."""
     begin, end = U8((run[0] - first) * wide), U8((run[0] - first + run[1]) * wide)
     middle = other + U8((layer + run[0]) * wide)
     m = begin
     while m < end:
         lane = m % LANES_U8
-        n, at = min(LANES_U8 - lane, end - m), m // LANES_U8 * SIZE + lane
-        to, at = at + NEW, at + AROUND
+        n, at = min(LANES_U8 - lane, end - m), m // LANES_U8 * ROW_BUFFER_SIZE + lane
+        to, at = at + NEW_STATES_AT, at + NEIGHBOURS_AT
         o = middle + m - begin
         for j in range(n):
             left, right = x[o + j - _1], x[o + j + _1]
@@ -165,7 +181,7 @@ def count_neighbours(work, x, other, run, first, layer, wide, side, flip):
 def write_word(work, target, to, places):
     """Copy a word's new states."""
     for m in range(_0, places, LANES_U8):
-        at = m // LANES_U8 * SIZE + NEW
+        at = m // LANES_U8 * ROW_BUFFER_SIZE + NEW_STATES_AT
         for j in range(min(LANES_U8, places - m)):
             target[to + m + j] = work[at + j]
 

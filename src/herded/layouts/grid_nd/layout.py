@@ -32,7 +32,7 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
 
 
@@ -166,7 +166,7 @@ class GridNDLayout(RowPackedLayout):
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned(self.arrays.p.shape, np.uint32)
+        phases = aligned_zeros(self.arrays.p.shape, np.uint32)
         phases[...] = HALF_PHASE
         if random:
             start_lattice(phases, self.frame.places, key)

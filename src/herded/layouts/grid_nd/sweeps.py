@@ -7,12 +7,17 @@ import numpy as np
 from herded.layouts.grid.sweeps import (
     add_conditionals,
     count_ones_in_strip,
-    draw_states,
+    draw_strip_states,
     herd_strip,
     write_sample,
-    zeros,
+    zero_bytes,
 )
-from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
+from herded.layouts.packing.wavefront import (
+    HALF_SWEEP_BEGIN,
+    HALF_SWEEP_END,
+    strip_at_front,
+    wave_fronts,
+)
 from herded.system.compilation.jit import jit
 
 
@@ -26,12 +31,12 @@ def grid_nd_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, reg
     p, contexts, runs, run_start, side, ring = cube
     places = rows * wide
     room = p.shape[2] // len(contexts)
-    context, new = zeros(room), zeros(room)  # also for places that no site has
+    context, new = zero_bytes(room), zero_bytes(room)  # also for places that no site has
     seen = np.empty(room, np.uint32)
     for region in regions:
         for front in range(*wave_fronts(region)):
-            for half in range(region[BEGIN], region[END]):
-                strip = strip_at_front(region, front, half - region[BEGIN], strips)
+            for half in range(region[HALF_SWEEP_BEGIN], region[HALF_SWEEP_END]):
+                strip = strip_at_front(region, front, half - region[HALF_SWEEP_BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour, first = half // 2, half & 1, strip * rows
@@ -45,7 +50,7 @@ def grid_nd_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, reg
                     herd_strip(p, w, colour, strip, contexts, context, new)
                 if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * places + at)
-                    draw_states(p, colour, strip, contexts, context, key, clock, new)
+                    draw_strip_states(p, colour, strip, contexts, context, key, clock, new)
                 last = first + rows if first + rows < height else height
                 write_states(x[colour], (layer + first) * wide, last - first, wide, ring, new)
                 count_ones_in_strip(new, ones, at, places)

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 import numpy as np
 
 LANES = 128  # sites in a cell
-STRIP = 512  # least number of sites in a strip
+MIN_STRIP_SITES = 512  # least number of sites in a strip
 
 
 def strip_shape(h: int, w: int) -> tuple[int, int, int]:
     """Rows of a strip, columns of a half-lattice, and how many strips."""
     columns = (w + 1) // 2
-    rows = min(h, -(-STRIP // columns))
+    rows = min(h, -(-MIN_STRIP_SITES // columns))
     return rows, columns, -(-h // rows)
 
 
-def n_cells(sites: int) -> int:
+def count_cells(sites: int) -> int:
     return -(-sites // LANES)
 
 

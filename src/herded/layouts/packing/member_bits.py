@@ -14,11 +14,11 @@ import numpy as np
 from herded.system.compilation.jit import jit
 
 WORD_BITS = 64  # members
-EIGHT = 8
+BYTE_BITS = 8
 ALL_BITS = np.uint64(2**64 - 1)
 _U = np.uint64
 _LOWEST = _U(0x0101010101010101)  # the lowest bit of each of eight bytes
-_NEAR, _PAIRS, _FOURS = _U(0x00FF00FF00FF00FF), _U(0x0000FFFF0000FFFF), _U(0x00000000FFFFFFFF)
+_MASK_8, _MASK_16, _MASK_32 = _U(0x00FF00FF00FF00FF), _U(0x0000FFFF0000FFFF), _U(0x00000000FFFFFFFF)
 _1, _8, _16, _32 = _U(1), _U(8), _U(16), _U(32)
 
 
@@ -136,7 +136,7 @@ def unpack_states(words: np.ndarray, members: int) -> np.ndarray:
     """The states (rows, members, N) of words (rows, words, planes, N), of at most 8 planes."""
     rows, _, _, n = words.shape
     # Bytes are written eight at a time, so that rows are as long as so many.
-    found = np.empty((rows, members, -(-n // EIGHT)), np.uint64)
+    found = np.empty((rows, members, -(-n // BYTE_BITS)), np.uint64)
     spread_words(words, found)
     return found.view(np.uint8)[:, :, :n] if n else np.empty((rows, members, 0), np.uint8)
 
@@ -150,7 +150,7 @@ def spread_words(words, found):
     """
     rows, n_words, planes, n = words.shape
     members, groups = found.shape[1], _U(found.shape[2])
-    tile = np.empty(EIGHT * EIGHT, np.uint64)
+    tile = np.empty(BYTE_BITS * BYTE_BITS, np.uint64)
     for r in range(rows):
         for w in range(n_words):
             live = min(members - WORD_BITS * w, WORD_BITS)
@@ -186,18 +186,18 @@ def transpose_bytes(line, at, last, tile, group):
         c, d = line[min(at + _U(2), last)], line[min(at + _U(3), last)]
         e, f = line[min(at + _U(4), last)], line[min(at + _U(5), last)]
         g, h = line[min(at + _U(6), last)], line[last]
-    a, b = exchange_bit_fields(a, b, _8, _NEAR)
-    c, d = exchange_bit_fields(c, d, _8, _NEAR)
-    e, f = exchange_bit_fields(e, f, _8, _NEAR)
-    g, h = exchange_bit_fields(g, h, _8, _NEAR)
-    a, c = exchange_bit_fields(a, c, _16, _PAIRS)
-    b, d = exchange_bit_fields(b, d, _16, _PAIRS)
-    e, g = exchange_bit_fields(e, g, _16, _PAIRS)
-    f, h = exchange_bit_fields(f, h, _16, _PAIRS)
-    a, e = exchange_bit_fields(a, e, _32, _FOURS)
-    b, f = exchange_bit_fields(b, f, _32, _FOURS)
-    c, g = exchange_bit_fields(c, g, _32, _FOURS)
-    d, h = exchange_bit_fields(d, h, _32, _FOURS)
+    a, b = exchange_bit_fields(a, b, _8, _MASK_8)
+    c, d = exchange_bit_fields(c, d, _8, _MASK_8)
+    e, f = exchange_bit_fields(e, f, _8, _MASK_8)
+    g, h = exchange_bit_fields(g, h, _8, _MASK_8)
+    a, c = exchange_bit_fields(a, c, _16, _MASK_16)
+    b, d = exchange_bit_fields(b, d, _16, _MASK_16)
+    e, g = exchange_bit_fields(e, g, _16, _MASK_16)
+    f, h = exchange_bit_fields(f, h, _16, _MASK_16)
+    a, e = exchange_bit_fields(a, e, _32, _MASK_32)
+    b, f = exchange_bit_fields(b, f, _32, _MASK_32)
+    c, g = exchange_bit_fields(c, g, _32, _MASK_32)
+    d, h = exchange_bit_fields(d, h, _32, _MASK_32)
     tile[group], tile[group + _8], tile[group + _16] = a, b, c
     tile[group + _U(24)], tile[group + _32], tile[group + _U(40)] = d, e, f
     tile[group + _U(48)], tile[group + _U(56)] = g, h

@@ -21,7 +21,7 @@ import numpy as np
 from herded.system.compilation.jit import jit
 
 # columns of a region: half-sweeps [0, 1), strips [2, 3) of the first of them, and the slopes s, t
-BEGIN, END, FIRST, LAST, FIRST_SLOPE, LAST_SLOPE = range(6)
+HALF_SWEEP_BEGIN, HALF_SWEEP_END, FIRST_STRIP, LAST_STRIP, FIRST_SLOPE, LAST_SLOPE = range(6)
 # bytes of a core's own cache that a wave may use: half of what one has today
 CORE_CACHE_BYTES = 5 * 2**17
 LAST_CACHE_BYTES = 2**23  # and of the last cache
@@ -71,16 +71,18 @@ def wave_schedule(
 @jit
 def wave_fronts(region):
     """Steps of a wave; in step f its k-th half-sweep is at strip f - k."""
-    halves = region[END] - region[BEGIN]
-    return region[FIRST], region[LAST] + (region[LAST_SLOPE] + 1) * (halves - 1) + halves
+    halves = region[HALF_SWEEP_END] - region[HALF_SWEEP_BEGIN]
+    return region[FIRST_STRIP], region[LAST_STRIP] + (region[LAST_SLOPE] + 1) * (
+        halves - 1
+    ) + halves
 
 
 @jit
 def strip_at_front(region, front, k, strips):
     """The strip of the k-th half-sweep in step `front`, or -1 where it is outside."""
     strip = front - k
-    if strip < region[FIRST] + region[FIRST_SLOPE] * k:
+    if strip < region[FIRST_STRIP] + region[FIRST_SLOPE] * k:
         return -1
-    if strip >= region[LAST] + region[LAST_SLOPE] * k:
+    if strip >= region[LAST_STRIP] + region[LAST_SLOPE] * k:
         return -1
     return strip % strips

@@ -17,14 +17,14 @@ import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, LINK_BITS, MAX_LOG_POTENTIAL
 from herded.models.factor_graph import FactorGraph
-from herded.system.aligned_arrays import aligned, aligned_copy
+from herded.system.aligned_arrays import aligned_copy, aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import mix64
 from herded.system.numerics.exp_log import exp
 
-MOST_STATES = 16  # models whose variables all have as many get a kernel for that number
-FEW_STATES = (3, 4)  # and these one that works in registers, on rows of four
-EIGHT = 8  # up to as many are multiplied in registers, on rows of eight
+MAX_COMMON_STATES = 16  # models whose variables all have as many get a kernel for that number
+FOUR_ROW_STATES = (3, 4)  # and these one that works in registers, on rows of four
+MAX_REGISTER_STATES = 8  # up to as many are multiplied in registers, on rows of eight
 MAX_ROW_LOG_RANGE = 80.0  # logarithms of a row: the exp of less has no 32 bits
 MAX_PRODUCT_LOG_RANGE = 600.0  # of a product: the exp of less has no 64
 
@@ -91,9 +91,13 @@ def find_pair_interactions(graph: FactorGraph) -> tuple[PairInteractions | None,
 def _width(cardinalities: np.ndarray) -> int:
     """Of a row: as many entries as there are states, or as registers take."""
     widest = int(cardinalities.max())
-    if widest in FEW_STATES:
-        return max(FEW_STATES)
-    return EIGHT if widest <= EIGHT and (cardinalities == widest).all() else widest
+    if widest in FOUR_ROW_STATES:
+        return max(FOUR_ROW_STATES)
+    return (
+        MAX_REGISTER_STATES
+        if widest <= MAX_REGISTER_STATES and (cardinalities == widest).all()
+        else widest
+    )
 
 
 def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
@@ -137,17 +141,17 @@ def compile_pairs(pairs: PairInteractions) -> PairArrays:
     """Write the rows out."""
     graph, entries, width, _ = pairs
     cards, n = graph.cardinalities, graph.n_variables
-    alone = aligned((n * width,), np.float64)
-    _fill_alone(*_alone(graph, width), cards, graph.evidence, width, alone)
+    alone = aligned_zeros((n * width,), np.float64)
+    _fill_alone(*_sum_unary_terms(graph, width), cards, graph.evidence, width, alone)
     # Pages of zeros that are never written to take no memory: there is room for all rows.
-    rows = aligned((int(cards[entries.other].sum()) * width,), np.float32)
+    rows = aligned_zeros((int(cards[entries.other].sum()) * width,), np.float32)
     first = np.empty(len(entries.owner), np.int64)
     seen = np.full(2 ** (2 * len(first)).bit_length(), -1)
     used = _fill_rows(entries, graph.log_tables, cards, width, seen, rows, first)
     if used * width < len(rows):
         rows = aligned_copy(rows[: used * width])
     states = np.unique(cards[graph.evidence < 0])
-    common = int(states[0]) if len(states) == 1 and states[0] <= MOST_STATES else 0
+    common = int(states[0]) if len(states) == 1 and states[0] <= MAX_COMMON_STATES else 0
     start = np.searchsorted(entries.owner, np.arange(n + 1))
     links = (first << LINK_BITS) | entries.other
     for array in (cards, alone, start, links, rows):
@@ -155,7 +159,7 @@ def compile_pairs(pairs: PairInteractions) -> PairArrays:
     return PairArrays((0,) * common, cards, alone, start, links, rows)
 
 
-def _alone(graph: FactorGraph, width: int) -> tuple[np.ndarray, np.ndarray]:
+def _sum_unary_terms(graph: FactorGraph, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Sums at scale 2^24 over what has no free neighbour, (N, width), and counts of hard zeros."""
     free, tables = graph.evidence < 0, graph.log_tables
     fixed = np.zeros((graph.n_variables, width), np.int64)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from herded.draws.systematic import start_phases
+from herded.draws.systematic import start_kept_phases
 from herded.layouts.binary_pairs.arrays import LINK_BITS
 from herded.layouts.general.pairwise_base import ALWAYS_AFFORDABLE_BYTES
 from herded.layouts.general.site_herd import SiteHerdLayout
@@ -16,7 +16,7 @@ from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import memory_limits
 from herded.system.aligned_arrays import make_read_only
 
-MOST_STATES = 256  # of a byte
+MAX_BYTE_STATES = 256  # of a byte
 MIN_ROW_WIDTH = 4  # least width of a row
 MAX_FLOAT32_LOG_RANGE = 80.0  # logarithms of a product: the exp of less has no 32 bits
 
@@ -43,8 +43,8 @@ class PairsHerdLayout(SiteHerdLayout):
         """Any scan, where factors have at most two variables."""
         draw: Any = task.draw
         widest = int(task.graph.cardinalities.max())
-        if widest > MOST_STATES:
-            return f"it has variables of more than {MOST_STATES} states"
+        if widest > MAX_BYTE_STATES:
+            return f"it has variables of more than {MAX_BYTE_STATES} states"
         pairs, reason = find_pair_interactions(task.graph)
         if pairs is None:
             return reason
@@ -74,7 +74,7 @@ class PairsHerdLayout(SiteHerdLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = np.empty(self.n_stored * 2 * self.places, np.uint32)
-        start_phases(phases, key)
+        start_kept_phases(phases, key)
         return {"phases": phases}
 
     def kernel(self) -> Callable[..., None]:

@@ -17,13 +17,19 @@ import numpy as np
 from herded.draws.systematic import order_offsets
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.general.site_herd_sweeps import write_sample
-from herded.layouts.potts.herd_conditionals import TURN, fraction_of, lighter
+from herded.layouts.potts.herd_conditionals import GOLDEN_TURN_U4, fraction_of, lighter_share
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
-HALF, PHASE, ONE, CARRY, NO = U4(2**30), U4(2**31 - 1), U4(2**31), U4(31), U4(0)
+HALF_PHASE_U4, PHASE_MASK_U4, PHASE_ONE_U4, CARRY_BIT_U4, NO_BITS_U4 = (
+    U4(2**30),
+    U4(2**31 - 1),
+    U4(2**31),
+    U4(31),
+    U4(0),
+)
 _NONE = np.float32(0.0)
 _0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
 
@@ -61,11 +67,13 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
                 if width == _4:
                     multiply_four(alone, i * width, a.at, a.row, e, end, x, members, rows, w)
                 else:
-                    multiply(alone, i * width, a.at, a.row, e, end, x, members, rows, w, width)
+                    multiply_member_rows(
+                        alone, i * width, a.at, a.row, e, end, x, members, rows, w, width
+                    )
                 fold_weights(w, n, width, top, shares, one)
                 fill_phases(phases, kept, run.key, clock + i, i, width)
                 for j in range(n):
-                    place[j] = NO  # of a variable of one state, which has no tree
+                    place[j] = NO_BITS_U4  # of a variable of one state, which has no tree
                 if top < width:
                     descend_first_level(shares, top, n, phases, place)
                     descend_levels(shares, top, width, n, phases, place)
@@ -73,7 +81,7 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
                     x[i * n + Z(members[j])] = leaf[place[j]]
                 if len(kept):
                     for c in range(_2 * width):
-                        kept[i * _2 * width + c] = phases[c] & PHASE
+                        kept[i * _2 * width + c] = phases[c] & PHASE_MASK_U4
                 if len(tally):
                     states = Z(m.cardinalities[i])
                     at = Z(widest) * i
@@ -89,7 +97,7 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
 
 
 @jit
-def multiply(alone, start, at, row, e, end, x, members, rows, w, width):
+def multiply_member_rows(alone, start, at, row, e, end, x, members, rows, w, width):
     """Weights of all states, in rows of members behind those of nodes: what is alone times rows.
 
     Loops lie in one function: Numba counts references to arrays in every call.
@@ -132,8 +140,8 @@ def fold_weights(w, n, width, top, shares, one):
             for k in range(n):
                 a, b = w[left + k], w[right + k]
                 w[node + k] = a + b
-                small = U4(lighter(a, b, one))
-                shares[node + k] = U4(ONE - small) if b > a else small
+                small = U4(lighter_share(a, b, one))
+                shares[node + k] = U4(PHASE_ONE_U4 - small) if b > a else small
         half = half >> _1
 
 
@@ -142,12 +150,12 @@ def fill_phases(phases, kept, key, name, i, width):
     """Phases of all nodes: as they were left, or fresh ones, two of a draw."""
     if len(kept):
         for c in range(_2 * width):
-            phases[c] = kept[i * _2 * width + c] & PHASE
+            phases[c] = kept[i * _2 * width + c] & PHASE_MASK_U4
     else:
         for node in range(_1, width):
             bits = random_bits(key, name * width + node)
-            phases[_2 * node] = U4(bits) & PHASE
-            phases[_2 * node + _1] = U4(bits >> Z(32)) & PHASE
+            phases[_2 * node] = U4(bits) & PHASE_MASK_U4
+            phases[_2 * node + _1] = U4(bits >> Z(32)) & PHASE_MASK_U4
 
 
 @jit
@@ -156,10 +164,10 @@ def descend_first_level(shares, top, n, phases, place):
     low, high = phases[_2 * top], phases[_2 * top + _1]
     for j in range(n):
         part = shares[top * n + j]
-        few = NO if part >= HALF else part
+        few = NO_BITS_U4 if part >= HALF_PHASE_U4 else part
         a, b = U4(low + few), U4(high + U4(part - few))
         moved = U4(U4(low ^ a) | U4(high ^ b))
-        place[j] = U4(U4(moved >> CARRY) & U4(1)) * U4(top)
+        place[j] = U4(U4(moved >> CARRY_BIT_U4) & U4(1)) * U4(top)
         low, high = a, b
     phases[_2 * top], phases[_2 * top + _1] = low, high
 
@@ -175,11 +183,11 @@ def descend_levels(shares, top, width, n, phases, place):
         for j in range(n):
             node = half + Z(place[j])
             part = shares[node * n + j]
-            at = _2 * node + Z(part >= HALF)
+            at = _2 * node + Z(part >= HALF_PHASE_U4)
             old = phases[at]
             new = U4(old + part)
             phases[at] = new
-            place[j] += U4(U4(U4(old ^ new) >> CARRY) & U4(1)) * U4(half)
+            place[j] += U4(U4(U4(old ^ new) >> CARRY_BIT_U4) & U4(1)) * U4(half)
         half = half << _1
 
 
@@ -198,7 +206,7 @@ def add_conditionals(w, leaf, n, width, states, recorded, unit, bits, fraction, 
             factor[k] += w[row + k]
     for k in range(n):
         factor[k] = recorded / (factor[k] if factor[k] > _NONE else recorded)
-        fraction[k] = fraction_of(U4(U4(bits) + U4(U4(k) * TURN)), unit)
+        fraction[k] = fraction_of(U4(U4(bits) + U4(U4(k) * GOLDEN_TURN_U4)), unit)
     for c in range(states):
         row, total = (width + Z(leaf[c])) * n, np.int64(0)
         for k in range(n):

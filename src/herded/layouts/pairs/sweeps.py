@@ -13,7 +13,7 @@ from herded.draws.herded_weights import bin_vector, bins_in_sweep, split_pools
 from herded.draws.weight_modes import MAX_BINS, POOLED, RANDOM_DRAW
 from herded.layouts.binary_pairs.arrays import LINK_BITS, neighbour_of
 from herded.layouts.chain_arrays import publish_jacobi_sweep, shuffle_visits
-from herded.layouts.pairs.arrays import EIGHT
+from herded.layouts.pairs.arrays import MAX_REGISTER_STATES
 from herded.layouts.visit_order import JACOBI, RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.argmax_kernel import max_value
@@ -59,10 +59,10 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
                         add_up_to_4(tally, np.uint64(i * widest), a, b, d, common, one)
                 else:
                     states = common if common else cardinalities[i]
-                    if 4 < common <= EIGHT:
+                    if 4 < common <= MAX_REGISTER_STATES:
                         total = multiply_eight(alone, start, links, rows, i, states, x, upto)
                     else:
-                        total = multiply(alone, start, links, rows, width, i, states, x, upto)
+                        total = multiply_rows(alone, start, links, rows, width, i, states, x, upto)
                     mean = (
                         round_cumulated(upto, total, states, p, one)
                         if mode != RANDOM_DRAW or len(tally)
@@ -175,7 +175,7 @@ def add_up_to_4(tally, at, a, b, c, states, one):
 
 
 @jit
-def multiply(alone, start, links, rows, width, i, states, x, upto):
+def multiply_rows(alone, start, links, rows, width, i, states, x, upto):
     """What the conditional is proportional to, cumulated; gives the sum of all."""
     at = np.uint64(i) * np.uint64(width)
     for k in range(states):

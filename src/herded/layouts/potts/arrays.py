@@ -12,14 +12,14 @@ import numpy as np
 
 from herded.draws.herded_weights import start_vector
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.packing.colour_packing import LANES, n_cells, strip_shape
+from herded.layouts.packing.colour_packing import LANES, count_cells, strip_shape
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.exp_log import exp
 
-MOST_STATES = 64
+MAX_POTTS_STATES = 64
 MAX_POTTS_COUPLING = 75.0  # coupling: the product of four f stays far from overflow
 
 
@@ -33,8 +33,8 @@ class PottsArrays(NamedTuple):
 
 def potts_refusal(model: Lattice, weights: str | None) -> str:
     """Why the Potts kernels cannot run this lattice; empty if they can."""
-    if not 2 < model.log_unary.shape[-1] <= MOST_STATES:
-        return f"its variables do not have 3 to {MOST_STATES} states"
+    if not 2 < model.log_unary.shape[-1] <= MAX_POTTS_STATES:
+        return f"its variables do not have 3 to {MAX_POTTS_STATES} states"
     if weights not in (None, "pooled"):
         return f"weights={weights!r} is not for lattices of more than two states"
     couplings = model.all_couplings
@@ -54,9 +54,9 @@ def compile_potts(model: Lattice) -> PottsArrays:
     """The factors of the conditionals."""
     rows, columns, strips = strip_shape(*model.shape)
     states = model.log_unary.shape[2]
-    cells = n_cells(rows * columns)
-    u = aligned((2, strips, cells, states, LANES), np.float64)
-    f = aligned((2, strips, cells, 4, LANES), np.float64)
+    cells = count_cells(rows * columns)
+    u = aligned_zeros((2, strips, cells, states, LANES), np.float64)
+    f = aligned_zeros((2, strips, cells, 4, LANES), np.float64)
     u[...], f[...] = 1.0, 1.0
     _fill(
         model.log_unary, model.right, model.down, model.clamped, model.periodic, rows, columns, u, f
@@ -69,7 +69,7 @@ def compile_potts(model: Lattice) -> PottsArrays:
 def n_places(shape: tuple[int, ...]) -> int:
     """Places of both colours, those included that no site has."""
     rows, columns, strips = strip_shape(*shape)
-    return 2 * strips * n_cells(rows * columns) * LANES
+    return 2 * strips * count_cells(rows * columns) * LANES
 
 
 @jit

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic import start_phases
+from herded.draws.systematic import start_kept_phases
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_nd.arrays import MAX_DIMENSIONS
 from herded.layouts.grid_nd.layout import two_colour_grid_refusal
@@ -23,9 +23,9 @@ from herded.layouts.potts.herd_arrays import (
     LANES,
     MAX_FLOAT64_COUPLING,
     compile_potts_herd,
+    count_colour_cells,
     herd_shape,
     max_total_coupling,
-    n_cells,
     n_phases,
     n_planes,
     n_powers,
@@ -35,12 +35,12 @@ from herded.layouts.potts.herd_arrays import (
     table_type,
 )
 from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
-from herded.layouts.potts.member_order import STAGES
+from herded.layouts.potts.member_order import BUTTERFLY_STAGES
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
-from herded.system.aligned_arrays import aligned, arrays_in
+from herded.system.aligned_arrays import aligned_zeros, arrays_in
 from herded.system.threads import count_threads, run_jobs
 
 NO_PHASES = np.zeros((0, 0, 0), np.uint32)
@@ -69,7 +69,11 @@ class PottsHerdLayout(HerdLayout):
             model.log_unary.shape[-1],
             table_type(model),
         )
-        places, sides, powers = 2.0 * n_cells(shape) * LANES, n_sides(model.shape), n_powers(model)
+        places, sides, powers = (
+            2.0 * count_colour_cells(shape) * LANES,
+            n_sides(model.shape),
+            n_powers(model),
+        )
         entries = powers * states + (sides if powers == 1 else 0)
         tables = places * (4 * sides + entries * np.dtype(kind).itemsize)
         chain = 8.0 * math.prod(herd_shape(shape, states, members))  # with an earlier state
@@ -110,7 +114,7 @@ class PottsHerdLayout(HerdLayout):
     @cached_property
     def parts(self) -> int:
         """Cells of a colour: threads share them."""
-        return n_cells(self.picture)
+        return count_colour_cells(self.picture)
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -156,8 +160,8 @@ class PottsHerdLayout(HerdLayout):
         )
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
-        start_phases(phases.reshape(-1), key)
+        phases = aligned_zeros((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
+        start_kept_phases(phases.reshape(-1), key)
         return {"phases": phases}
 
     def room(self) -> tuple[np.ndarray, ...]:
@@ -167,12 +171,23 @@ class PottsHerdLayout(HerdLayout):
         octets, phases = -(-self.width // 8), n_phases(self.shape[3])
         sides = n_sides(self.model.shape)
         hot = (4 if self.arrays.factors is None else sides) * states
-        words = sides * planes, planes, hot, 4 * 8, phases, STAGES, 8 * octets, 8 * octets, 1, 1
+        words = (
+            sides * planes,
+            planes,
+            hot,
+            4 * 8,
+            phases,
+            BUTTERFLY_STAGES,
+            8 * octets,
+            8 * octets,
+            1,
+            1,
+        )
         weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (
-            *(aligned((rows * LANES,), np.uint32) for rows in words),
-            *(aligned((rows * LANES,), kind) for rows in weights),
+            *(aligned_zeros((rows * LANES,), np.uint32) for rows in words),
+            *(aligned_zeros((rows * LANES,), kind) for rows in weights),
         )
 
     def sweep(

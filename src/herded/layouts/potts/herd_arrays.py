@@ -21,18 +21,18 @@ import numpy as np
 from herded.layouts.grid_nd.arrays import neighbour_rows, row_packing_shape, row_parity
 from herded.layouts.packing.colour_packing import pack_colours
 from herded.models.lattice import Lattice
-from herded.system.aligned_arrays import aligned, arrays_in
+from herded.system.aligned_arrays import aligned_zeros, arrays_in
 from herded.system.compilation.jit import jit
 from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.exp_log import exp
 
 LANES = 32  # sites in a cell
-WORD = 32  # members in a word
-FOUR, SIX = 4, 6  # neighbours that kernels count
+MEMBERS_PER_WORD = 32  # members in a word
+FOUR_NEIGHBOURS, SIX_NEIGHBOURS = 4, 6  # neighbours that kernels count
 # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
 MAX_FLOAT32_COUPLING = 65.0
 MAX_FLOAT64_COUPLING = 690.0  # the same for doubles
-ALL = 2**WORD - 1
+ALL_MEMBERS_MASK = 2**MEMBERS_PER_WORD - 1
 
 
 class PottsHerdArrays(NamedTuple):
@@ -61,7 +61,7 @@ def n_phases(planes: int) -> int:
 
 def n_words(members: int) -> int:
     """Words that hold a bit of every member."""
-    return -(-members // WORD)
+    return -(-members // MEMBERS_PER_WORD)
 
 
 def n_sides(shape: tuple[int, ...]) -> int:
@@ -79,7 +79,7 @@ def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, 
     return 2, shape[0], n_words(members), n_planes(states), (shape[1] + 1) // 2
 
 
-def n_cells(shape: tuple[int, int]) -> int:
+def count_colour_cells(shape: tuple[int, int]) -> int:
     """Cells of one colour."""
     return -(-shape[0] * ((shape[1] + 1) // 2) // LANES)
 
@@ -87,9 +87,9 @@ def n_cells(shape: tuple[int, int]) -> int:
 def n_powers(model: Lattice) -> int:
     """Entries of a state in the table: one for every number of neighbours, if they are counted."""
     couplings, around = model.all_couplings, 2 * len(model.shape)
-    if around > SIX or (couplings != couplings[:1]).any():
+    if around > SIX_NEIGHBOURS or (couplings != couplings[:1]).any():
         return 1
-    return 1 + (FOUR if around <= FOUR else SIX)
+    return 1 + (FOUR_NEIGHBOURS if around <= FOUR_NEIGHBOURS else SIX_NEIGHBOURS)
 
 
 def max_total_coupling(model: Lattice) -> float:
@@ -108,13 +108,13 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
         model.log_unary.shape[-1],
         table_type(model),
     )
-    cells, sides, powers = n_cells(picture), n_sides(model.shape), n_powers(model)
+    cells, sides, powers = count_colour_cells(picture), n_sides(model.shape), n_powers(model)
     place, beside = neighbour_row_places(model)
     order, couplings = np.argsort(place), model.all_couplings
-    table = aligned((2, cells, powers * states, LANES), kind)
+    table = aligned_zeros((2, cells, powers * states, LANES), kind)
     table[:, :, 0] = 1.0  # places that no site has stay in state 0
-    factors = aligned((2, cells, sides, LANES), kind) if powers == 1 else None
-    there = aligned((2, cells, sides, LANES), np.uint32)
+    factors = aligned_zeros((2, cells, sides, LANES), kind) if powers == 1 else None
+    there = aligned_zeros((2, cells, sides, LANES), np.uint32)
     _fill_table(
         model.log_unary.reshape(*picture, states)[order],
         model.clamped.reshape(picture)[order],
@@ -188,7 +188,7 @@ def _fill_side(coupling, side, factors, there):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
             if not np.isnan(coupling[r, j]):
-                there[(r + j) & 1, site // LANES, side, site % LANES] = ALL
+                there[(r + j) & 1, site // LANES, side, site % LANES] = ALL_MEMBERS_MASK
                 if factors is not None:
                     f = exp(coupling[r, j])
                     factors[(r + j) & 1, site // LANES, side, site % LANES] = f
@@ -202,11 +202,11 @@ def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: boo
     height, width = shape
     halves = pack_colours(states.reshape(-1, height, width), height).astype(np.uint32)
     members, columns = len(halves), halves.shape[3]
-    x = aligned((2, height, n_words(members), planes, columns + 2), np.uint32)
+    x = aligned_zeros((2, height, n_words(members), planes, columns + 2), np.uint32)
     for m in range(members):
         for p in range(planes):
             bit = halves[m] >> np.uint32(planes - 1 - p) & np.uint32(1)
-            x[:, :, m // WORD, p, 1:-1] |= bit << np.uint32(m % WORD)
+            x[:, :, m // MEMBERS_PER_WORD, p, 1:-1] |= bit << np.uint32(m % MEMBERS_PER_WORD)
     if ring:
         x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
     return x

@@ -25,15 +25,21 @@ from herded.layouts.potts.herd_arrays import LANES
 from herded.system.compilation.jit import jit
 
 U4, I4, Z = np.uint32, np.int32, np.uint64
-CARRY, NO, NONE, HALF = U4(2**31), U4(0), np.float32(0.0), np.float32(0.5)
-TURN, FRACTION = U4(0x9E3779B9), U4(8)  # 0.618 of 2^32; bits that a fraction of 24 bits leaves
+CARRY_BIT_U4, NO_BITS_U4, ZERO_WEIGHT, ROUNDING_HALF = (
+    U4(2**31),
+    U4(0),
+    np.float32(0.0),
+    np.float32(0.5),
+)
+# 0.618 of 2^32; bits that a fraction of 24 bits leaves
+GOLDEN_TURN_U4, FRACTION_BITS_U4 = U4(0x9E3779B9), U4(8)
 R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
 R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
 R9, R10, R11, R13 = Z(9 * LANES), Z(10 * LANES), Z(11 * LANES), Z(13 * LANES)
 R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
 O2, O3, O4, O5, O6, O7 = (Z(octet) * OCTET for octet in range(2, 8))
-CHOSEN = OCTET  # where, behind sums of weights, those of the chosen octet are
+CHOSEN_OCTET_AT = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 
 @jit
@@ -63,15 +69,17 @@ def choose_states_of_word(
         if factors is not None:
             fours = Z(len(factors)) // R4
             step = Z(len(hot)) // fours
-            multiply(hot, Z(0), factors, Z(0), b0, b1, b2, b3, table, R1, Z(0), w, states)
+            multiply_4_members(hot, Z(0), factors, Z(0), b0, b1, b2, b3, table, R1, Z(0), w, states)
             for four in range(Z(1), fours):
-                multiply(hot, four * step, factors, four * R4, b0, b1, b2, b3, w, R4, R1, w, states)
+                multiply_4_members(
+                    hot, four * step, factors, four * R4, b0, b1, b2, b3, w, R4, R1, w, states
+                )
         for m in range(min(4, live - first)):
             if recorded_sums.size:
                 add_conditionals(w, m, recorded, fraction, dither, sums, recorded_sums)
             if len(planes) > 3:
                 choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
-                choose_last(sums, CHOSEN, planes, one, masks[first + m], phases, new)
+                choose_last(sums, CHOSEN_OCTET_AT, planes, one, masks[first + m], phases, new)
             else:
                 choose_last(w, Z(m) * R1, planes, one, masks[first + m], phases, new)
 
@@ -79,18 +87,18 @@ def choose_states_of_word(
 @jit
 def weight_by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
     """A state's weight in one member, from the binary digits of how many neighbours are in it."""
-    odd = U4(c0 & bit) != NO
+    odd = U4(c0 & bit) != NO_BITS_U4
     low = e1 if odd else e0
     high = e3 if odd else e2
-    some = high if U4(c1 & bit) != NO else low
-    return e4 if U4(c2 & bit) != NO else some
+    some = high if U4(c1 & bit) != NO_BITS_U4 else low
+    return e4 if U4(c2 & bit) != NO_BITS_U4 else some
 
 
 @jit
 def weight_of_4_or_more(c0, c1, bit, e4, e5, e6):
     """The weight of a state that four neighbours or more are in."""
-    five = e5 if U4(c0 & bit) != NO else e4
-    return e6 if U4(c1 & bit) != NO else five
+    five = e5 if U4(c0 & bit) != NO_BITS_U4 else e4
+    return e6 if U4(c1 & bit) != NO_BITS_U4 else five
 
 
 @jit
@@ -121,16 +129,16 @@ def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
 
 
 @jit
-def product(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
+def multiply_weights(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
     """A state's weight in one member, from which neighbours are in it."""
-    u = u * f0 if U4(h0 & bit) != NO else u
-    u = u * f1 if U4(h1 & bit) != NO else u
-    u = u * f2 if U4(h2 & bit) != NO else u
-    return u * f3 if U4(h3 & bit) != NO else u
+    u = u * f0 if U4(h0 & bit) != NO_BITS_U4 else u
+    u = u * f1 if U4(h1 & bit) != NO_BITS_U4 else u
+    u = u * f2 if U4(h2 & bit) != NO_BITS_U4 else u
+    return u * f3 if U4(h3 & bit) != NO_BITS_U4 else u
 
 
 @jit
-def multiply(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
+def multiply_4_members(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
     """Weights of all states in four members, for four neighbours whose couplings differ.
 
     Those of state k before that are at k `step` of u, members so far `apart`.
@@ -143,53 +151,53 @@ def multiply(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
         for j in range(R1):
             h0, h1, h2, h3 = hot[o + j], hot[o + R1 + j], hot[o + R2 + j], hot[o + R3 + j]
             a, b, c, d = f[f0 + j], f[f1 + j], f[f2 + j], f[f3 + j]
-            w[row + j] = product(h0, h1, h2, h3, b0, u[u0 + j], a, b, c, d)
-            w[row + R1 + j] = product(h0, h1, h2, h3, b1, u[u1 + j], a, b, c, d)
-            w[row + R2 + j] = product(h0, h1, h2, h3, b2, u[u2 + j], a, b, c, d)
-            w[row + R3 + j] = product(h0, h1, h2, h3, b3, u[u3 + j], a, b, c, d)
+            w[row + j] = multiply_weights(h0, h1, h2, h3, b0, u[u0 + j], a, b, c, d)
+            w[row + R1 + j] = multiply_weights(h0, h1, h2, h3, b1, u[u1 + j], a, b, c, d)
+            w[row + R2 + j] = multiply_weights(h0, h1, h2, h3, b2, u[u2 + j], a, b, c, d)
+            w[row + R3 + j] = multiply_weights(h0, h1, h2, h3, b3, u[u3 + j], a, b, c, d)
 
 
 @jit
-def lighter(left, right, one):
+def lighter_share(left, right, one):
     """The share of the lighter of two branches, at the scale `one`, rounded."""
     both = left + right
-    both = both if both > NONE else one  # nobody comes to a node without weight
-    return I4(one * (left if right > left else right) / both + HALF)
+    both = both if both > ZERO_WEIGHT else one  # nobody comes to a node without weight
+    return I4(one * (left if right > left else right) / both + ROUNDING_HALF)
 
 
 @jit
-def shares(left, right, one):
+def right_branch_shares(left, right, one):
     """The right branch's share at scale 2^31: what moves the low phase and what moves the high one.
 
     At most one of them is above 0: the second for a share above 1/2, the first for others.
     """
-    small, above = U4(lighter(left, right, one)), right > left
-    return NO if above else small, U4(CARRY - small) if above else NO
+    small, above = U4(lighter_share(left, right, one)), right > left
+    return NO_BITS_U4 if above else small, U4(CARRY_BIT_U4 - small) if above else NO_BITS_U4
 
 
 @jit
 def move_phases_where_present(low, high, few, many, here):
     """Move the phases of a node, where a member is here: both, and bits that changed."""
-    a, b = U4(low + (few if here else NO)), U4(high + (many if here else NO))
+    a, b = U4(low + (few if here else NO_BITS_U4)), U4(high + (many if here else NO_BITS_U4))
     return a, b, U4(U4(low ^ a) | U4(high ^ b))
 
 
 @jit
 def move_phases(p, left, right, one):
     """Move the phases of a node: both, and whether one carries."""
-    few, many = shares(left, right, one)
+    few, many = right_branch_shares(left, right, one)
     low, high, moved = move_phases_where_present(p[0], p[1], few, many, True)
-    return (low, high), U4(moved & CARRY) != NO
+    return (low, high), U4(moved & CARRY_BIT_U4) != NO_BITS_U4
 
 
 @jit
 def step_of_4(p, a, b, c, d, one):
     """Move the phases of a tree of four weights: its phases, and the bits of where it leads."""
     q, h = move_phases((p[0], p[1]), a + b, c + d, one)
-    few, many = shares(c if h else a, d if h else b, one)
+    few, many = right_branch_shares(c if h else a, d if h else b, one)
     a1, b1, left = move_phases_where_present(p[2], p[3], few, many, not h)
     a2, b2, right = move_phases_where_present(p[4], p[5], few, many, h)
-    return (q[0], q[1], a1, b1, a2, b2), h, U4(U4(left | right) & CARRY) != NO
+    return (q[0], q[1], a1, b1, a2, b2), h, U4(U4(left | right) & CARRY_BIT_U4) != NO_BITS_U4
 
 
 @jit
@@ -205,15 +213,15 @@ def step_below(p, h, m, left, right, one):
 
     A function for all levels would be too large for the compiler to bring into loops.
     """
-    few, many = shares(left, right, one)
-    few0, many0 = NO if m else few, NO if m else many
-    few1, many1 = few if m else NO, many if m else NO
+    few, many = right_branch_shares(left, right, one)
+    few0, many0 = NO_BITS_U4 if m else few, NO_BITS_U4 if m else many
+    few1, many1 = few if m else NO_BITS_U4, many if m else NO_BITS_U4
     a0, b0, m0 = move_phases_where_present(p[0], p[1], few0, many0, not h)
     a1, b1, m1 = move_phases_where_present(p[2], p[3], few1, many1, not h)
     a2, b2, m2 = move_phases_where_present(p[4], p[5], few0, many0, h)
     a3, b3, m3 = move_phases_where_present(p[6], p[7], few1, many1, h)
     moved = U4(U4(m0 | m1) | U4(m2 | m3))
-    return (a0, b0, a1, b1, a2, b2, a3, b3), U4(moved & CARRY) != NO
+    return (a0, b0, a1, b1, a2, b2, a3, b3), U4(moved & CARRY_BIT_U4) != NO_BITS_U4
 
 
 @jit
@@ -251,15 +259,15 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
                 phases[R10 + j], phases[R11 + j], phases[R12 + j], phases[R13 + j] = below[4:]
             phases[R2 + j], phases[R3 + j], phases[R4 + j], phases[R5 + j] = q[2:6]
         phases[j], phases[R1 + j] = q[:2]
-        new[j] = U4(new[j] | (bit if h else NO))
-        new[R1 + j] = U4(new[R1 + j] | (bit if m else NO))
-        new[R2 + j] = U4(new[R2 + j] | (bit if n else NO))
+        new[j] = U4(new[j] | (bit if h else NO_BITS_U4))
+        new[R1 + j] = U4(new[R1 + j] | (bit if m else NO_BITS_U4))
+        new[R2 + j] = U4(new[R2 + j] | (bit if n else NO_BITS_U4))
     for k in range(Z(0), OCTET, R8):  # two states at once: shorter loops would not be vectorised
-        left, right, to = at + k, at + k + R4, CHOSEN + k
+        left, right, to = at + k, at + k + R4, CHOSEN_OCTET_AT + k
         for j in range(R1):  # all are loaded first: a load that depends on something is slow
             h, m, n = new[j] & bit, new[R1 + j] & bit, new[R2 + j] & bit
             a, b, c, d = w[left + j], w[right + j], w[left + OCTET + j], w[right + OCTET + j]
-            a, b = c if U4(n) != NO else a, d if U4(n) != NO else b
+            a, b = c if U4(n) != NO_BITS_U4 else a, d if U4(n) != NO_BITS_U4 else b
             if len(planes) > 4:
                 c, d, e, f = (
                     w[left + O2 + j],
@@ -267,8 +275,8 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
                     w[left + O3 + j],
                     w[right + O3 + j],
                 )
-                c, d = e if U4(n) != NO else c, f if U4(n) != NO else d
-                a, b = c if U4(m) != NO else a, d if U4(m) != NO else b
+                c, d = e if U4(n) != NO_BITS_U4 else c, f if U4(n) != NO_BITS_U4 else d
+                a, b = c if U4(m) != NO_BITS_U4 else a, d if U4(m) != NO_BITS_U4 else b
             if len(planes) > 5:
                 c, d, e, f = (
                     w[left + O4 + j],
@@ -276,16 +284,16 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
                     w[left + O5 + j],
                     w[right + O5 + j],
                 )
-                c, d = e if U4(n) != NO else c, f if U4(n) != NO else d
+                c, d = e if U4(n) != NO_BITS_U4 else c, f if U4(n) != NO_BITS_U4 else d
                 e, f, g, i = (
                     w[left + O6 + j],
                     w[right + O6 + j],
                     w[left + O7 + j],
                     w[right + O7 + j],
                 )
-                e, f = g if U4(n) != NO else e, i if U4(n) != NO else f
-                c, d = e if U4(m) != NO else c, f if U4(m) != NO else d
-                a, b = c if U4(h) != NO else a, d if U4(h) != NO else b
+                e, f = g if U4(n) != NO_BITS_U4 else e, i if U4(n) != NO_BITS_U4 else f
+                c, d = e if U4(m) != NO_BITS_U4 else c, f if U4(m) != NO_BITS_U4 else d
+                a, b = c if U4(h) != NO_BITS_U4 else a, d if U4(h) != NO_BITS_U4 else b
             sums[to + j], sums[to + R4 + j] = a, b
 
 
@@ -315,19 +323,19 @@ def choose_last(w, at, planes, one, bit, phases, new):
             phases[o + R10], phases[o + R11], phases[o + R12], phases[o + R13] = below[4:]
         phases[o], phases[o + R1], phases[o + R2] = q[:3]
         phases[o + R3], phases[o + R4], phases[o + R5] = q[3:6]
-        new[top + j] = U4(new[top + j] | (bit if h else NO))
-        new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO))
-        new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO))
+        new[top + j] = U4(new[top + j] | (bit if h else NO_BITS_U4))
+        new[top + R1 + j] = U4(new[top + R1 + j] | (bit if m else NO_BITS_U4))
+        new[top + R2 + j] = U4(new[top + R2 + j] | (bit if n else NO_BITS_U4))
 
 
 @jit
 def fraction_of(dither, unit):
     """A number in [0, 1) of the precision of `unit`, 2^-24, from 32 random bits."""
-    return np.float32(I4(dither >> FRACTION)) * unit
+    return np.float32(I4(dither >> FRACTION_BITS_U4)) * unit
 
 
 @jit
-def plus_rounded(total, weight, factor, fraction):
+def add_rounded(total, weight, factor, fraction):
     """A sum and a conditional at the scale of the factor, rounded by a fraction."""
     return U4(total + U4(I4(weight * factor + fraction)))
 
@@ -341,7 +349,7 @@ def add_conditionals(w, member, recorded, unit, dither, sums, found):
     """
     at, octets = Z(member) * R1, Z(len(found)) // Z(8 * LANES)
     for j in range(R1):
-        sums[R8 + j] = NONE
+        sums[R8 + j] = ZERO_WEIGHT
     for octet in range(octets):
         row = at + octet * OCTET
         for j in range(R1):
@@ -351,18 +359,18 @@ def add_conditionals(w, member, recorded, unit, dither, sums, found):
             sums[R8 + j] = t
     for j in range(R1):
         total = sums[R8 + j]
-        sums[R8 + j] = recorded / (total if total > NONE else recorded)
+        sums[R8 + j] = recorded / (total if total > ZERO_WEIGHT else recorded)
         sums[R9 + j] = fraction_of(dither[j], unit)
-        dither[j] = U4(dither[j] + TURN)
+        dither[j] = U4(dither[j] + GOLDEN_TURN_U4)
     for octet in range(octets):
         row, to = at + octet * OCTET, octet * R8
         for j in range(R1):
             f, u = sums[R8 + j], sums[R9 + j]
-            found[to + j] = plus_rounded(found[to + j], w[row + j], f, u)
-            found[to + R1 + j] = plus_rounded(found[to + R1 + j], w[row + R4 + j], f, u)
-            found[to + R2 + j] = plus_rounded(found[to + R2 + j], w[row + R8 + j], f, u)
-            found[to + R3 + j] = plus_rounded(found[to + R3 + j], w[row + R12 + j], f, u)
-            found[to + R4 + j] = plus_rounded(found[to + R4 + j], w[row + R16 + j], f, u)
-            found[to + R5 + j] = plus_rounded(found[to + R5 + j], w[row + R20 + j], f, u)
-            found[to + R6 + j] = plus_rounded(found[to + R6 + j], w[row + R24 + j], f, u)
-            found[to + R7 + j] = plus_rounded(found[to + R7 + j], w[row + R28 + j], f, u)
+            found[to + j] = add_rounded(found[to + j], w[row + j], f, u)
+            found[to + R1 + j] = add_rounded(found[to + R1 + j], w[row + R4 + j], f, u)
+            found[to + R2 + j] = add_rounded(found[to + R2 + j], w[row + R8 + j], f, u)
+            found[to + R3 + j] = add_rounded(found[to + R3 + j], w[row + R12 + j], f, u)
+            found[to + R4 + j] = add_rounded(found[to + R4 + j], w[row + R16 + j], f, u)
+            found[to + R5 + j] = add_rounded(found[to + R5 + j], w[row + R20 + j], f, u)
+            found[to + R6 + j] = add_rounded(found[to + R6 + j], w[row + R24 + j], f, u)
+            found[to + R7 + j] = add_rounded(found[to + R7 + j], w[row + R28 + j], f, u)

@@ -10,10 +10,10 @@ the phases of the cell (`layouts.potts.herd_conditionals`), in an order of its o
 
 import numpy as np
 
-from herded.layouts.potts.herd_arrays import LANES, WORD
+from herded.layouts.potts.herd_arrays import LANES, MEMBERS_PER_WORD
 from herded.layouts.potts.herd_conditionals import choose_states_of_word
 from herded.layouts.potts.member_order import (
-    STAGES,
+    BUTTERFLY_STAGES,
     fill_lanes,
     fill_masks,
     fill_switches,
@@ -25,8 +25,8 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
-ALL, NO, PHASE = U4(2**32 - 1), U4(0), U4(2**31 - 1)
-SUMMED = 128  # members whose conditionals 32 bits can sum
+ALL_BITS_U4, NO_BITS_U4, PHASE_MASK_U4 = U4(2**32 - 1), U4(0), U4(2**31 - 1)
+MEMBERS_PER_SUM = 128  # members whose conditionals 32 bits can sum
 R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
 OCTET = Z(8 * 4 * LANES)  # rows of eight states
 
@@ -69,8 +69,8 @@ def potts_herd_sweeps(
     states, around = table.shape[2] // (LANES * len(powers)), 2 + beside.shape[1]
     moving = Z(len(phases) // LANES)  # rows of phases
     summing = recorded if tally.size else recorded[:0]
-    order, places = np.zeros(words, np.int64), np.zeros(WORD, np.int64)
-    masks = np.zeros(WORD + 4, np.uint32)
+    order, places = np.zeros(words, np.int64), np.zeros(MEMBERS_PER_WORD, np.int64)
+    masks = np.zeros(MEMBERS_PER_WORD + 4, np.uint32)
     for half in range(*halves):
         s, colour = half // 2, half & 1
         for cell in range(*cells):
@@ -82,16 +82,20 @@ def potts_herd_sweeps(
                     phases[k] = kept[colour, cell, k]
             else:
                 for nth in range(moving):
-                    fill_lanes(phases, nth * R1, random_bits(key, visit * moving + nth), ALL)
+                    fill_lanes(
+                        phases, nth * R1, random_bits(key, visit * moving + nth), ALL_BITS_U4
+                    )
             shuffle_numbers(order, words, random_bits(order_key, visit * Z(words + 1)))
             summed = 0
             for word in order:
                 name = random_bits(order_key, visit * Z(words + 1) + Z(1 + word))
-                live = min(WORD, members - word * WORD)
+                live = min(MEMBERS_PER_WORD, members - word * MEMBERS_PER_WORD)
                 fill_masks(masks, places, name, live)
                 fill_switches(switches, name, live)
                 if tally.size:
-                    fill_lanes(dither, Z(0), random_bits(name, Z(STAGES + 1)), ALL)
+                    fill_lanes(
+                        dither, Z(0), random_bits(name, Z(BUTTERFLY_STAGES + 1)), ALL_BITS_U4
+                    )
                 look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
                     if row % rows >= rows - bits:
@@ -102,7 +106,9 @@ def potts_herd_sweeps(
                     add_four(hot, states)
                     for d in range(Z(4), Z(around)):
                         at, start = d * Z(rows) * R1, d * R1
-                        expand(near, at, digits, states, near_there, start, octets, hot, R3)
+                        expand_state_masks(
+                            near, at, digits, states, near_there, start, octets, hot, R3
+                        )
                         add_one(hot, states)
                 if factors is not None:
                     part = Z(len(hot)) // (Z(factors.shape[2]) // R4)
@@ -110,7 +116,7 @@ def potts_herd_sweeps(
                         at = four * part
                         find_four(near, Z(rows), states, near_there, four, octets, hot, at)
                 for k in range(len(new)):
-                    new[k] = NO
+                    new[k] = NO_BITS_U4
                 choose_states_of_word(
                     table[colour, cell],
                     None if factors is None else factors[colour, cell],
@@ -129,24 +135,26 @@ def potts_herd_sweeps(
                 )
                 for row in range(rows - bits, rows):
                     unpermute_members(new, row, switches)
-                store(flat, x.shape, colour, word, first, lanes, ring, new)
+                store_herd_word(flat, x.shape, colour, word, first, lanes, ring, new)
                 if samples.size:
                     at = s * block.shape[1]
                     write_sample(samples, sample_shape, colour, word, first, lanes, new, at)
                 if ones.size:
                     for k in range(LANES):
                         living[k] = (Z(1) << Z(live)) - Z(1)
-                    expand(new, Z(0), digits, states, living, Z(0), octets, hot, Z(0))
-                    count(hot, states, counted)
+                    expand_state_masks(new, Z(0), digits, states, living, Z(0), octets, hot, Z(0))
+                    count_members_by_state(hot, states, counted)
                 summed += live
-                if tally.size and (summed + WORD > SUMMED or word == order[-1]):
+                if tally.size and (
+                    summed + MEMBERS_PER_WORD > MEMBERS_PER_SUM or word == order[-1]
+                ):
                     flush_sums(recorded, tally, colour * sites + first, lanes, states)
                     summed = 0
             if ones.size:
                 flush_sums(counted, ones, colour * sites + first, lanes, states)
             if kept.size:
                 for k in range(len(phases)):
-                    kept[colour, cell, k] = phases[k] & PHASE
+                    kept[colour, cell, k] = phases[k] & PHASE_MASK_U4
 
 
 @jit
@@ -167,32 +175,32 @@ def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
             at = (((1 - colour) * height + row) * words + word) * planes
             to = ((d + 1) * rows - planes) * LANES + lane
             for p in range(planes):
-                copy(flat, (at + p) * columns + left, near, to + p * LANES, run)
+                copy_words(flat, (at + p) * columns + left, near, to + p * LANES, run)
         lane += run
 
 
 @jit
-def copy(words, at, to, start, run):
+def copy_words(words, at, to, start, run):
     for m in range(Z(run)):
         to[Z(start) + m] = words[Z(at) + m]
 
 
 @jit
-def expand(planes, at, digits, states, masks, start, octets, hot, to):
+def expand_state_masks(planes, at, digits, states, masks, start, octets, hot, to):
     """Words that say which members are in state k, in row 4 k of `hot`; 0 beyond the masks.
 
     Planes, masks and `hot` begin at these places.
     """
     if digits == 1:
-        split(planes, at, masks, start, hot, to)
+        split_by_digit(planes, at, masks, start, hot, to)
     else:
-        split(planes, at, masks, start, octets, Z(0))
+        split_by_digit(planes, at, masks, start, octets, Z(0))
         for octet in range(Z((states + 7) // 8)):
-            split(planes, at + R3, octets, octet * R4, hot, octet * OCTET + to)
+            split_by_digit(planes, at + R3, octets, octet * R4, hot, octet * OCTET + to)
 
 
 @jit
-def split(planes, at, masks, start, hot, to):
+def split_by_digit(planes, at, masks, start, hot, to):
     """One digit: eight words of which each member of the mask is in one."""
     for j in range(R1):
         high, middle, low = planes[at + j], planes[at + R1 + j], planes[at + R2 + j]
@@ -213,7 +221,7 @@ def find_four(near, rows, states, there, four, octets, hot, to):
     for d in range(Z(4)):
         side = Z(4) * four + d
         at, start = side * rows * R1, side * R1
-        expand(near, at, digits, states, there, start, octets, hot, to + d * R1)
+        expand_state_masks(near, at, digits, states, there, start, octets, hot, to + d * R1)
 
 
 @jit
@@ -243,7 +251,7 @@ def add_one(hot, states):
 
 
 @jit
-def store(flat, shape, colour, word, first, lanes, ring, new):
+def store_herd_word(flat, shape, colour, word, first, lanes, ring, new):
     """The planes of one word into the herd, and into its border if rows are rings."""
     _, height, words, planes, columns = shape
     lane = 0
@@ -253,7 +261,7 @@ def store(flat, shape, colour, word, first, lanes, ring, new):
         for p in range(planes):
             at = len(new) + (p - planes) * LANES + lane
             to = (((colour * height + r) * words + word) * planes + p) * columns + c + 1
-            copy(new, at, flat, to, run)
+            copy_words(new, at, flat, to, run)
             if ring and c == 0:
                 flat[to + columns - 2] = new[at]
             if ring and c + run == columns - 2:
@@ -271,7 +279,7 @@ def write_sample(flat, shape, colour, word, first, lanes, new, at):
         run = min(columns - c, lanes - lane)
         for p in range(planes):
             to = (((colour * height + r) * words + word) * planes + p) * columns + c
-            copy(new, len(new) + (p - planes) * LANES + lane, flat, at + to, run)
+            copy_words(new, len(new) + (p - planes) * LANES + lane, flat, at + to, run)
         lane += run
 
 
@@ -286,7 +294,7 @@ def ones_in(v):
 
 
 @jit
-def count(hot, states, counted):
+def count_members_by_state(hot, states, counted):
     """Add the number of members in each state."""
     for k in range(Z(states)):
         for j in range(R1):
@@ -300,4 +308,4 @@ def flush_sums(sums, found, site, lanes, states):
         for m in range(lanes):
             found[(site + m) * states + k] += np.int64(sums[k * LANES + m])
     for k in range(len(sums)):
-        sums[k] = NO
+        sums[k] = NO_BITS_U4

@@ -12,7 +12,7 @@ from herded.layouts.potts.arrays import compile_potts, lattice_memory, potts_ref
 from herded.layouts.potts.sweeps import potts_sweeps
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import State
-from herded.system.aligned_arrays import aligned
+from herded.system.aligned_arrays import aligned_zeros
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +49,7 @@ class PottsLayout(ColourPackedLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         grid = self.arrays
-        weights = aligned((MAX_BINS, grid.u.size), np.int32)
+        weights = aligned_zeros((MAX_BINS, grid.u.size), np.int32)
         if random:  # the first bin only: the others inherit from it
             vectors = weights[0].reshape(2, self.parts, -1, self.width)
             start_potts(vectors, *self.model.shape, grid.rows, grid.columns, key)

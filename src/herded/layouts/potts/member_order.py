@@ -16,8 +16,8 @@ from herded.system.numerics.counter_rng import random_bits
 
 U4, Z = np.uint32, np.uint64
 _1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), Z(32)
-LEFT = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
-STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
+BUTTERFLY_MASKS = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
+BUTTERFLY_STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
 R1 = Z(LANES)
 
 
@@ -42,7 +42,7 @@ def shuffle_numbers(order, n, key):
 @jit
 def fill_masks(masks, places, key, live):
     """The places of a word in a random order, as masks of one bit, and four empty ones."""
-    shuffle_numbers(places, live, random_bits(key, Z(STAGES)))
+    shuffle_numbers(places, live, random_bits(key, Z(BUTTERFLY_STAGES)))
     for k in range(live):
         masks[k] = Z(1) << Z(places[k])
     masks[live : live + 4] = U4(0)
@@ -52,9 +52,11 @@ def fill_masks(masks, places, key, live):
 def fill_switches(switches, key, live):
     """Random switches of the butterfly for a word of which `live` places are members'."""
     places = U4((Z(1) << Z(live)) - Z(1))
-    for stage in range(STAGES):
+    for stage in range(BUTTERFLY_STAGES):
         right = U4(places >> U4(1 << stage))
-        fill_lanes(switches, Z(stage) * R1, random_bits(key, Z(stage)), U4(LEFT[stage] & right))
+        fill_lanes(
+            switches, Z(stage) * R1, random_bits(key, Z(stage)), U4(BUTTERFLY_MASKS[stage] & right)
+        )
 
 
 @jit

@@ -13,11 +13,16 @@ from herded.draws.herded import VECTOR_ONE_INT
 from herded.draws.herded_weights import bin_vector, bins_in_sweep
 from herded.layouts.grid.sweeps import copy_periodic_border, write_sample, write_states
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import BEGIN, END, strip_at_front, wave_fronts
+from herded.layouts.packing.wavefront import (
+    HALF_SWEEP_BEGIN,
+    HALF_SWEEP_END,
+    strip_at_front,
+    wave_fronts,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-LOWEST = np.int32(-(2**31))
+MIN_INT32 = np.int32(-(2**31))
 _0, _34 = np.int32(0), np.uint64(64 - VECTOR_BITS)
 
 
@@ -39,8 +44,8 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
     one = WEIGHT_ONE if w.size else VECTOR_ONE
     for region in regions:
         for front in range(*wave_fronts(region)):
-            for half in range(region[BEGIN], region[END]):
-                strip = strip_at_front(region, front, half - region[BEGIN], strips)
+            for half in range(region[HALF_SWEEP_BEGIN], region[HALF_SWEEP_END]):
+                strip = strip_at_front(region, front, half - region[HALF_SWEEP_BEGIN], strips)
                 if strip < 0:
                     continue
                 s, colour = half // 2, half & 1
@@ -52,7 +57,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                     round_cell_conditionals(states, sums, upto, one, p, mean)
                     if w.size == 0:
                         clock = np.uint64((sweep + s) * block.shape[1] + at + first)
-                        draw_states(states, p, key, clock, top, new, first)
+                        draw_cell_states(states, p, key, clock, top, new, first)
                     else:
                         vector = ((colour * strips + strip) * places + first) * states
                         bins = bins_in_sweep(sweep + s)
@@ -61,7 +66,9 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                         find_weight_vectors(mean, states, bins, w, vector, place)
                         herd_states(states, p, w, place, weights, top, new, first)
                     if len(tally) > 0:
-                        add_up(states, p, tally, at + first, min(LANES, sites - first))
+                        add_cell_conditionals(
+                            states, p, tally, at + first, min(LANES, sites - first)
+                        )
                 write_states(x, colour, strip * rows, rows, height, new)
                 write_sample(new, block, s, at, sites)
                 if periodic:
@@ -125,7 +132,7 @@ def round_cell_conditionals(states, sums, upto, one, p, mean):
 
 
 @jit
-def draw_states(states, p, key, clock, left, new, first):
+def draw_cell_states(states, p, key, clock, left, new, first):
     """Gibbs sampling of a cell."""
     fresh = new[first : first + LANES]
     for m in range(LANES):
@@ -161,7 +168,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
     """Steps 3 and 4 of Algorithm 1 for all sites of a cell."""
     fresh, flat = new[first : first + LANES], w.reshape(-1)
     for m in range(LANES):
-        top[m] = LOWEST
+        top[m] = MIN_INT32
     for k in range(states):
         chance, mine = p[k * LANES : (k + 1) * LANES], weights[k * LANES : (k + 1) * LANES]
         state = flat[k:]
@@ -169,7 +176,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
             mine[m] = state[place[m]]
         for m in range(LANES):
             mine[m] += chance[m]
-            weight = mine[m] if chance[m] > _0 else LOWEST
+            weight = mine[m] if chance[m] > _0 else MIN_INT32
             fresh[m] = k if weight > top[m] else fresh[m]
             top[m] = max(weight, top[m])
     for k in range(states):
@@ -179,7 +186,7 @@ def herd_states(states, p, w, place, weights, top, new, first):
 
 
 @jit
-def add_up(states, p, tally, site, count):
+def add_cell_conditionals(states, p, tally, site, count):
     """Add the conditionals of the `count` sites of a cell."""
     for k in range(states):
         chance = p[k * LANES : (k + 1) * LANES]

@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.system.numerics.exp_log import exp_array
 
-HALVINGS = 60  # of the interval that D is searched in
+MAX_BISECTIONS = 60  # of the interval that D is searched in
 MIN_OVERLAP = 0.02  # mean acceptance; two normal W whose deviation is 4 have 0.025
 
 
@@ -47,7 +47,7 @@ def log_ratios(
     for j in range(len(path) - 1):
         forward, backward = path[j].above, path[j + 1].below
         step = _balance(forward, backward)
-        first, second = _accepted(forward - step), _accepted(step - backward)
+        first, second = _acceptance(forward - step), _acceptance(step - backward)
         has_overlap &= min(first.mean(), second.mean()) >= min_overlap
         slope = (first * (1.0 - first)).mean() + (second * (1.0 - second)).mean()
         influences[j] += batch_means(first, batches) / max(slope, 1e-300)
@@ -64,7 +64,7 @@ def batch_means(values: np.ndarray, batches: int) -> np.ndarray:
     return np.array([part.mean() for part in np.array_split(per_call, batches)])
 
 
-def _accepted(w: np.ndarray) -> np.ndarray:
+def _acceptance(w: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + exp_array(-np.clip(w, -300.0, 300.0)))
 
 
@@ -72,9 +72,9 @@ def _balance(forward: np.ndarray, backward: np.ndarray) -> float:
     """Find D where both mean acceptances are equal; their difference falls with D."""
     low = float(min(forward.min(), backward.min()))
     high = float(max(forward.max(), backward.max()))
-    for _ in range(HALVINGS):
+    for _ in range(MAX_BISECTIONS):
         middle = 0.5 * (low + high)
-        if _accepted(forward - middle).mean() > _accepted(middle - backward).mean():
+        if _acceptance(forward - middle).mean() > _acceptance(middle - backward).mean():
             low = middle
         else:
             high = middle

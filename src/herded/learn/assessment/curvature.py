@@ -14,9 +14,9 @@ from herded.learn.fitting.log_linear import replace_tables
 from herded.learn.fitting.objectives import DataRows
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-MAX_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
+MAX_CURVATURE_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
 MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # few can stall near another eigenvector
-TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
+EIGENVALUE_TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
 DIRECTION = 22  # purpose of a stream
 
 
@@ -34,7 +34,7 @@ def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, 
         Of the direction that the power method starts in.
     """
     family = rows.family
-    step = -(-states.shape[1] // MAX_ROWS)
+    step = -(-states.shape[1] // MAX_CURVATURE_ROWS)
     x = np.ascontiguousarray(states[:, ::step])
     members = np.ascontiguousarray(x.T).astype(np.int64)
     scale = 1.0 / np.sqrt(variance)
@@ -50,7 +50,7 @@ def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, 
         count_entries(rows.links, x, weight, counts)
         direction = scale * family.gathered(counts)
         before, eigenvalue = eigenvalue, float(np.sqrt(dot(direction, direction)))
-        is_stable = abs(eigenvalue - before) <= TOLERANCE * eigenvalue
+        is_stable = abs(eigenvalue - before) <= EIGENVALUE_TOLERANCE * eigenvalue
         if eigenvalue == 0.0 or (is_stable and iteration + 1 >= MIN_ITERATIONS):
             break
     return eigenvalue

@@ -20,19 +20,24 @@ from herded.errors import Interrupted
 from herded.learn.assessment.bennett_ratio import PathDraws, log_ratios
 from herded.learn.assessment.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.assessment.ladder_gain import LadderComparison, compare_by_ladders
-from herded.learn.assessment.likelihood_gain import Gain, exact_value, gain_quantile, path_gain
+from herded.learn.assessment.likelihood_gain import (
+    LikelihoodGain,
+    exact_value,
+    gain_quantile,
+    path_gain,
+)
 from herded.learn.assessment.mixing import (
     MAX_SHARE,
     MAX_STUCK,
     MemberAverages,
-    Mixing,
+    MixingReport,
     variance_inflation,
 )
 from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.lbfgs import dot
 from herded.learn.fitting.objectives import DataRows, Likelihood, Objective
 
-BATCHES = 10  # of each measurement
+BATCHES_PER_MEASUREMENT = 10  # of each measurement
 MIN_CALLS, MAX_CALLS = 20, 40  # of a herd for each measurement; a tenth of the steps between these
 MAX_MEASUREMENTS = 4  # of each herd, while the test of the gradient is too weak
 MIN_TRAINING = 50  # steps that shorter trainings count as when their chains are judged
@@ -40,22 +45,22 @@ SETTLE_CALLS = 4  # of the herd of the training, which is nearly there
 NEW_SETTLE_CALLS = 8  # of a new herd
 BRIDGE_DEVIATION = 2.0  # of log weights between two models of a path: more take models between
 MAX_BRIDGES = 12  # between the average and the start
-NAMES = ("start", "average", "end")
+CANDIDATE_NAMES = ("start", "average", "end")
 
 
-class Assessment(NamedTuple):
+class FitAssessment(NamedTuple):
     """What a stochastic fit returns, and why."""
 
     parameters: np.ndarray
-    chosen: str  # one of NAMES
+    chosen: str  # one of CANDIDATE_NAMES
     criterion: str  # "exact", "bridge", "path" or "ladders"; "none" where nothing was decided
-    gain: Gain
-    gains: dict[str, Gain]  # of all later candidates
+    gain: LikelihoodGain
+    gains: dict[str, LikelihoodGain]  # of all later candidates
     test: GradientTest
-    mixing: Mixing | None  # None where no chains were needed
+    mixing: MixingReport | None  # None where no chains were needed
 
 
-class Measurement(NamedTuple):
+class GradientMeasurement(NamedTuple):
     """Batch means of the gradient without penalties, and what the members of the herd did."""
 
     gradients: np.ndarray  # (batches, P)
@@ -75,7 +80,7 @@ class Measurement(NamedTuple):
 
 
 @dataclass
-class Assessor:
+class FitAssessor:
     """Compares the parameters of a fit and tests the gradient at those it chooses."""
 
     rows: DataRows
@@ -99,7 +104,7 @@ class Assessor:
         """The memory, in calls, from which on chains are slow."""
         return min(MAX_STUCK * self.calls, MAX_SHARE * max(self.steps, MIN_TRAINING))
 
-    def assess(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> Assessment:
+    def assess(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> FitAssessment:
         """Choose among three sets of parameters, and test the choice."""
         candidates = [start, average, end]
         criterion, gains, found = self._gains(candidates)
@@ -116,9 +121,9 @@ class Assessor:
                 # The herds did not mix at parameters that the fit has passed through.
                 if mixing is not None and is_slow:
                     mixing = mixing._replace(is_slow=True)
-        later = dict(zip(NAMES[1:], gains[1:], strict=True))
-        x, name = candidates[chosen], NAMES[chosen]
-        return Assessment(x, name, criterion, gains[chosen], later, test, mixing)
+        later = dict(zip(CANDIDATE_NAMES[1:], gains[1:], strict=True))
+        x, name = candidates[chosen], CANDIDATE_NAMES[chosen]
+        return FitAssessment(x, name, criterion, gains[chosen], later, test, mixing)
 
     def better_start(self, pseudo: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Return the better of two sets of parameters; the first where that is unknown."""
@@ -134,16 +139,16 @@ class Assessor:
 
     def _gains(
         self, candidates: list[np.ndarray]
-    ) -> tuple[str, list[Gain], list[Measurement | None]]:
+    ) -> tuple[str, list[LikelihoodGain], list[GradientMeasurement | None]]:
         """Return how candidates were compared with the first, gains, and measurements at each."""
         value = self._value()
-        found: list[Measurement | None] = [None] * len(candidates)
+        found: list[GradientMeasurement | None] = [None] * len(candidates)
         if value is not None:
             criterion, values = "exact", []
             for x in candidates:
                 self._check_stop()
                 values.append(value(x))
-            gains = [Gain(v - values[0], 0.0) for v in values]
+            gains = [LikelihoodGain(v - values[0], 0.0) for v in values]
         elif self._likelihood.known.drawn is None:
             criterion, (gains, found) = "bridge", self._bridge_gains(candidates)
         else:
@@ -151,7 +156,7 @@ class Assessor:
         return criterion, self._less_penalties(candidates, gains), found
 
     def _by_ladders(
-        self, candidates: list[np.ndarray], bridge_gains: list[Gain]
+        self, candidates: list[np.ndarray], bridge_gains: list[LikelihoodGain]
     ) -> LadderComparison:
         family, known = self.rows.family, self._likelihood.known
         values = [known.of(family.tables(x))[0] - self._penalty(x) for x in candidates]
@@ -167,7 +172,7 @@ class Assessor:
 
     def _bridge_gains(
         self, candidates: list[np.ndarray]
-    ) -> tuple[list[Gain], list[Measurement | None]]:
+    ) -> tuple[list[LikelihoodGain], list[GradientMeasurement | None]]:
         """Compare by ratios of log Z from draws at all of them, and between the first two.
 
         The herd is measured at the last candidate first, where the fit has ended.
@@ -191,17 +196,17 @@ class Assessor:
         for j in range(1, len(directions)):
             path[-1] = path[-1]._replace(above=found[j - 1].scores[j])
             path.append(PathDraws(found[j].scores[j], found[j].scores[j], found[j].inflation))
-        ratios = log_ratios(path, BATCHES)[-len(directions) :]
+        ratios = log_ratios(path, BATCHES_PER_MEASUREMENT)[-len(directions) :]
         known = self._likelihood.known
         values = [known.of(self.rows.family.tables(x))[0] for x in candidates]
-        wide = gain_quantile(BATCHES)
+        wide = gain_quantile(BATCHES_PER_MEASUREMENT)
         gains = [
-            Gain(v - values[0] - ratio.value, wide * ratio.error)
+            LikelihoodGain(v - values[0] - ratio.value, wide * ratio.error)
             for v, ratio in zip(values[1:], ratios, strict=True)
         ]
-        return [Gain(0.0, 0.0), *gains], [along[0], *found]
+        return [LikelihoodGain(0.0, 0.0), *gains], [along[0], *found]
 
-    def _path_gains(self, candidates: list[np.ndarray]) -> list[Gain]:
+    def _path_gains(self, candidates: list[np.ndarray]) -> list[LikelihoodGain]:
         """Add up the gains of the pieces between candidates, the last piece first."""
         pieces = [
             path_gain(self._slopes, candidates[i], candidates[i + 1])
@@ -209,7 +214,10 @@ class Assessor:
         ][::-1]
         values = np.cumsum([piece.value for piece in pieces])
         half_widths = np.sqrt(np.cumsum([piece.half_width**2 for piece in pieces]))
-        return [Gain(0.0, 0.0), *map(Gain, values.tolist(), half_widths.tolist())]
+        return [
+            LikelihoodGain(0.0, 0.0),
+            *map(LikelihoodGain, values.tolist(), half_widths.tolist()),
+        ]
 
     def _slopes(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """(batches,) slopes of the log-likelihood at x along a direction, spread as they should."""
@@ -220,11 +228,13 @@ class Assessor:
     def _penalty(self, x: np.ndarray) -> float:
         return float((self.l1 * np.abs(x)).sum() + (self.l2 * x * x).sum() / 2.0)
 
-    def _less_penalties(self, candidates: list[np.ndarray], gains: list[Gain]) -> list[Gain]:
+    def _less_penalties(
+        self, candidates: list[np.ndarray], gains: list[LikelihoodGain]
+    ) -> list[LikelihoodGain]:
         """Subtract from each gain by how much the penalty grows."""
         first = self._penalty(candidates[0])
         return [
-            Gain(gain.value - (self._penalty(x) - first), gain.half_width)
+            LikelihoodGain(gain.value - (self._penalty(x) - first), gain.half_width)
             for gain, x in zip(gains, candidates, strict=True)
         ]
 
@@ -236,8 +246,8 @@ class Assessor:
         return self.objective
 
     def test(
-        self, x: np.ndarray, first: Measurement | None = None
-    ) -> tuple[GradientTest, Mixing | None]:
+        self, x: np.ndarray, first: GradientMeasurement | None = None
+    ) -> tuple[GradientTest, MixingReport | None]:
         """Test the gradient at x, and whether chains mix there.
 
         `first` is what the herd of the training has measured at x, if it has.
@@ -252,7 +262,7 @@ class Assessor:
             first = self._measure(likelihood, x, SETTLE_CALLS)
         if likelihood.herd is None:
             gradient = self._with_penalties(first.mean, x)
-            return check_gradient(gradient, first.error, self.unit, BATCHES), None
+            return check_gradient(gradient, first.error, self.unit, BATCHES_PER_MEASUREMENT), None
         other = replace(likelihood, herd=self._new_herd(len(likelihood.herd.x)))
         second = self._measure(other, x, NEW_SETTLE_CALLS)
         mixing = self._mixing(first, second)
@@ -273,15 +283,15 @@ class Assessor:
         gradient = self._with_penalties(gradients.mean(axis=0), x)
         return check_gradient(gradient, error, self.unit, len(gradients))
 
-    def _mixing(self, first: Measurement, second: Measurement) -> Mixing:
+    def _mixing(self, first: GradientMeasurement, second: GradientMeasurement) -> MixingReport:
         """Judge the chains by their memory and by whether two herds agree."""
         error = np.hypot(first.error, second.error)
         # Herds that differ by less than the data can show do no harm.
-        limit = np.maximum(critical_value(len(error), BATCHES) * error, self.unit)
+        limit = np.maximum(critical_value(len(error), BATCHES_PER_MEASUREMENT) * error, self.unit)
         disagreement = float((np.abs(first.mean - second.mean) / limit).max(initial=0.0))
         memory = float(np.fmax(first.memory, second.memory))
         is_slow = disagreement > 1.0 or memory > self.longest_memory
-        return Mixing(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
+        return MixingReport(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
 
     def _new_herd(self, members: int) -> MomentHerd:
         """Build a herd of which every other member starts at a row of data, the rest at random.
@@ -302,25 +312,25 @@ class Assessor:
         x: np.ndarray,
         settle: int,
         directions: np.ndarray | None = None,
-    ) -> Measurement:
+    ) -> GradientMeasurement:
         """Measure the gradient at x in batches, after some calls to settle."""
         family, members, calls = self.rows.family, MemberAverages(), self.calls
-        gradients, scores = np.zeros((BATCHES, family.count)), []
+        gradients, scores = np.zeros((BATCHES_PER_MEASUREMENT, family.count)), []
         herd = objective.herd if isinstance(objective, Likelihood) else None
         watched = x[None] if directions is None else np.concatenate([x[None], directions])
         for _ in range(settle):
             objective(x)
         for call in range(calls):
             self._check_stop()
-            gradients[call * BATCHES // calls] += objective(x)[1]
+            gradients[call * BATCHES_PER_MEASUREMENT // calls] += objective(x)[1]
             if herd is not None:
                 scores.append(herd.scores(watched))
                 members.add(np.concatenate([herd.x, scores[-1].T], axis=1))
-        gradients /= np.bincount(np.arange(calls) * BATCHES // calls)[:, None]
+        gradients /= np.bincount(np.arange(calls) * BATCHES_PER_MEASUREMENT // calls)[:, None]
         memory = members.memory()
-        inflation = variance_inflation(memory, calls, BATCHES)
+        inflation = variance_inflation(memory, calls, BATCHES_PER_MEASUREMENT)
         along = np.array(scores).swapaxes(0, 1)[1:] if scores else np.zeros((0, calls, 0))
-        return Measurement(gradients, along, memory, inflation)
+        return GradientMeasurement(gradients, along, memory, inflation)
 
     def _check_stop(self) -> None:
         if self.stop.is_set():
@@ -334,7 +344,7 @@ class Assessor:
         return found
 
 
-def _best(gains: list[Gain], is_acceptable: list[bool]) -> int:
+def _best(gains: list[LikelihoodGain], is_acceptable: list[bool]) -> int:
     """Return the number of the acceptable candidate with the largest gain, or 0 without any."""
     acceptable = np.flatnonzero(is_acceptable).tolist()
     return max(acceptable, key=lambda i: gains[i].value, default=0)

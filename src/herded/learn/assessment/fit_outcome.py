@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.errors import Interrupted
-from herded.learn.assessment.fit_assessment import Assessor
+from herded.learn.assessment.fit_assessment import FitAssessor
 from herded.learn.assessment.gradient_test import GradientTest
-from herded.learn.assessment.likelihood_gain import NEGLIGIBLE_GAIN, Gain
-from herded.learn.assessment.mixing import Mixing
+from herded.learn.assessment.likelihood_gain import NEGLIGIBLE_GAIN, LikelihoodGain
+from herded.learn.assessment.mixing import MixingReport
 from herded.learn.fitting.averaged_gradient import AveragedAscent
 from herded.learn.fitting.lbfgs import QuasiNewton
 from herded.learn.fitting.objectives import Likelihood
@@ -19,7 +19,7 @@ from herded.learn.fitting.training_loop import TrainingLoop
 START_NAMES = ("start", "given")  # where steps began
 
 
-class Outcome(NamedTuple):
+class FitOutcome(NamedTuple):
     """The fields of `Fitted` that depend on how the steps ended; see there."""
 
     parameters: np.ndarray
@@ -27,15 +27,15 @@ class Outcome(NamedTuple):
     convergence: str
     chosen: str
     criterion: str
-    gain: Gain
+    gain: LikelihoodGain
     test: GradientTest | None
-    mixing: Mixing | None
+    mixing: MixingReport | None
     warnings: tuple[str, ...]
     interrupted: bool = False
-    gains: dict[str, Gain] | None = None  # of later candidates of noisy steps
+    gains: dict[str, LikelihoodGain] | None = None  # of later candidates of noisy steps
 
 
-def judge(steps: TrainingLoop, stop: threading.Event) -> Outcome:
+def choose_outcome(steps: TrainingLoop, stop: threading.Event) -> FitOutcome:
     """Choose the parameters to return, and test whether they are at a maximum.
 
     Once `stop` is set, parameters are returned without comparison.
@@ -43,13 +43,13 @@ def judge(steps: TrainingLoop, stop: threading.Event) -> Outcome:
     climber = steps.climber
     if isinstance(climber, QuasiNewton):
         is_held_out = steps.best is not None
-        return Outcome(
+        return FitOutcome(
             parameters=steps.answer,
             converged=climber.converged,
             convergence=steps.sentence(),
             chosen=_held_out_choice(steps) if is_held_out else "end",
             criterion="held-out" if is_held_out else "exact",
-            gain=_held_out_gain(steps) if is_held_out else Gain(climber.gain(), 0.0),
+            gain=_held_out_gain(steps) if is_held_out else LikelihoodGain(climber.gain(), 0.0),
             test=None,
             mixing=None,
             warnings=(),
@@ -62,17 +62,17 @@ def judge(steps: TrainingLoop, stop: threading.Event) -> Outcome:
             return _judge_noisy(steps, climber, steps.assessor)
         except Interrupted:
             pass
-    return _unjudged(steps, climber)
+    return _outcome_without_test(steps, climber)
 
 
-def _unjudged(steps: TrainingLoop, climber: AveragedAscent) -> Outcome:
+def _outcome_without_test(steps: TrainingLoop, climber: AveragedAscent) -> FitOutcome:
     """Return the average, or the last parameters where nothing is averaged, as they are."""
     chosen = "average" if climber.counted else "end"
     if steps.best is not None:
         chosen = _held_out_choice(steps)
     sentence = f"interrupted after {steps.done} steps, which were not compared with the start"
-    unknown = Gain(math.nan, math.nan)
-    return Outcome(
+    unknown = LikelihoodGain(math.nan, math.nan)
+    return FitOutcome(
         steps.answer, False, sentence, chosen, "none", unknown, None, None, (), interrupted=True
     )
 
@@ -83,7 +83,7 @@ def _held_out_choice(steps: TrainingLoop) -> str:
     return "start" if steps.assessor is None else _start_name(steps.climber.start, steps.assessor)
 
 
-def _start_name(start: np.ndarray, assessor: Assessor) -> str:
+def _start_name(start: np.ndarray, assessor: FitAssessor) -> str:
     """Return "given" where the steps began at the parameters of the given model, else "start"."""
     is_likelihood = isinstance(assessor.objective, Likelihood)
     if not (is_likelihood and assessor.rows.complete and start.any()):
@@ -91,13 +91,13 @@ def _start_name(start: np.ndarray, assessor: Assessor) -> str:
     return "given" if np.array_equal(start, assessor.rows.family.start) else "start"
 
 
-def _held_out_gain(steps: TrainingLoop) -> Gain:
+def _held_out_gain(steps: TrainingLoop) -> LikelihoodGain:
     assert steps.score is not None
     return steps.score.gain(steps.answer, steps.climber.start)
 
 
-def _judge_noisy(steps: TrainingLoop, climber: AveragedAscent, assessor: Assessor) -> Outcome:
-    gains: dict[str, Gain] = {}
+def _judge_noisy(steps: TrainingLoop, climber: AveragedAscent, assessor: FitAssessor) -> FitOutcome:
+    gains: dict[str, LikelihoodGain] = {}
     if steps.best is not None:
         parameters, chosen, criterion = steps.best, _held_out_choice(steps), "held-out"
         gain, (test, mixing) = _held_out_gain(steps), assessor.test(steps.best)
@@ -116,7 +116,7 @@ def _judge_noisy(steps: TrainingLoop, climber: AveragedAscent, assessor: Assesso
     else:
         convergence = _sentence(steps.done, converged, chosen, gains, test, mixing)
     warnings = (_slow_mixing(chosen, criterion, gains, mixing),) if mixing and is_slow else ()
-    return Outcome(
+    return FitOutcome(
         parameters=parameters,
         converged=converged,
         convergence=convergence,
@@ -134,9 +134,9 @@ def _sentence(
     done: int,
     converged: bool,
     chosen: str,
-    gains: dict[str, Gain],
+    gains: dict[str, LikelihoodGain],
     test: GradientTest,
-    mixing: Mixing | None,
+    mixing: MixingReport | None,
 ) -> str:
     """Say whether the parameters are at a maximum, and how that was tested."""
     if converged and chosen in START_NAMES:
@@ -153,7 +153,7 @@ def _sentence(
     return f"not converged in {done} steps: {test}; give more steps or a larger herd"
 
 
-def _comparison(gains: dict[str, Gain]) -> str:
+def _comparison(gains: dict[str, LikelihoodGain]) -> str:
     """Say why the start was returned."""
     if all(gain.is_negligible for gain in gains.values()):
         return f"no later parameters are better by {NEGLIGIBLE_GAIN} nats per row"
@@ -166,7 +166,9 @@ def _comparison(gains: dict[str, Gain]) -> str:
     )
 
 
-def _slow_mixing(chosen: str, criterion: str, gains: dict[str, Gain], mixing: Mixing) -> str:
+def _slow_mixing(
+    chosen: str, criterion: str, gains: dict[str, LikelihoodGain], mixing: MixingReport
+) -> str:
     """Warn of chains that mix slowly, and say what was returned."""
     returned = {
         "start": "the parameters that the steps started from",

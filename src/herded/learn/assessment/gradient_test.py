@@ -3,7 +3,8 @@
 The gradient of parameter p is measured in standard errors of the data: the mean of its statistic
 over R rows is itself known up to sqrt(variance / R), so a gradient below that does not matter.
 The test passes where every gradient is below one standard error of the data, or not significant
-at FALSE_ALARM for all parameters together (Bonferroni, Student's t from the spread of batches).
+at FALSE_ALARM_RATE for all parameters together (Bonferroni, Student's t from the spread of
+batches).
 """
 
 from statistics import NormalDist
@@ -13,9 +14,10 @@ import numpy as np
 
 from herded.run.diagnostics.intervals import expanded_t_quantile
 
-FALSE_ALARM = 0.01  # probability that the test fails though every gradient is zero
-POWER = 0.95  # probability with which a gradient of `detectable` is found
-NEGLIGIBLE = 1.0  # standard errors of the data: gradients below it are as good as zero
+FALSE_ALARM_RATE = 0.01  # probability that the test fails though every gradient is zero
+TEST_POWER = 0.95  # probability with which a gradient of `detectable` is found
+# standard errors of the data: gradients below it are as good as zero
+NEGLIGIBLE_GRADIENT_SIGMAS = 1.0
 MAX_DETECTABLE = 4.0  # standard errors of the data: a test that misses more shows nothing
 
 
@@ -65,17 +67,17 @@ class GradientTest(NamedTuple):
 
 def critical_value(parameters: int, batches: int) -> float:
     """Standard errors above which some of `parameters` gradients are significant."""
-    tail = FALSE_ALARM / (2.0 * max(1, parameters))
+    tail = FALSE_ALARM_RATE / (2.0 * max(1, parameters))
     return expanded_t_quantile(NormalDist().inv_cdf(1.0 - tail), batches - 1)
 
 
 def power_margin(parameters: int, batches: int) -> float:
-    """Standard errors beyond the critical value at which `POWER` is reached.
+    """Standard errors beyond the critical value at which `TEST_POWER` is reached.
 
     The estimated standard error fluctuates by 1 / sqrt(2 (batches - 1)), and the limit with it.
     """
     limit_spread = critical_value(parameters, batches) / np.sqrt(2.0 * (batches - 1))
-    return float(NormalDist().inv_cdf(POWER) * np.hypot(1.0, limit_spread))
+    return float(NormalDist().inv_cdf(TEST_POWER) * np.hypot(1.0, limit_spread))
 
 
 def check_gradient(
@@ -86,7 +88,7 @@ def check_gradient(
     `unit` (P,) are the standard errors of the data. `batches` of 0 means that the gradient is
     exact.
     """
-    limit, margin = NEGLIGIBLE * unit, np.zeros(len(unit))
+    limit, margin = NEGLIGIBLE_GRADIENT_SIGMAS * unit, np.zeros(len(unit))
     if batches:
         limit = np.maximum(limit, critical_value(len(unit), batches) * error)
         margin = power_margin(len(unit), batches) * error
@@ -96,7 +98,7 @@ def check_gradient(
         passed=is_small and detectable <= MAX_DETECTABLE,
         largest=float((np.abs(gradient) / unit).max(initial=0.0)),
         detectable=detectable,
-        false_alarm=FALSE_ALARM if batches else 0.0,
-        power=POWER if batches else 1.0,
+        false_alarm=FALSE_ALARM_RATE if batches else 0.0,
+        power=TEST_POWER if batches else 1.0,
         is_significant=not is_small,
     )

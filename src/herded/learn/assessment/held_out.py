@@ -3,7 +3,7 @@
 import numpy as np
 
 from herded.errors import MethodError
-from herded.learn.assessment.likelihood_gain import Gain, gain_quantile
+from herded.learn.assessment.likelihood_gain import LikelihoodGain, gain_quantile
 from herded.learn.fitting.lbfgs import QuasiNewton
 from herded.learn.fitting.objectives import DataRows, Likelihood, Objective, ObservedStatistics
 from herded.run.training_helpers import EarlyStopping
@@ -33,7 +33,7 @@ class HeldOutScore:
         tables = self.held.family.tables(x)
         return self.known.of(tables)[0] - self.model.log_z(tables)
 
-    def gain(self, x: np.ndarray, start: np.ndarray) -> Gain:
+    def gain(self, x: np.ndarray, start: np.ndarray) -> LikelihoodGain:
         """Return by how much `x` is better, with an interval from paired differences of rows.
 
         Rows are taken in groups, whose number limits the work.
@@ -51,12 +51,12 @@ class HeldOutScore:
             differences.append(values[0] - values[1])
         value = self(x) - self(start)
         if len(parts) < 2 or np.array_equal(x, start):
-            return Gain(value, 0.0 if np.array_equal(x, start) else np.inf)
+            return LikelihoodGain(value, 0.0 if np.array_equal(x, start) else np.inf)
         sizes = np.array([len(part.states) for part in parts])
         spread = np.asarray(differences) - np.average(differences, weights=sizes)
         # Groups differ in size by one row at most.
         error = np.sqrt((spread**2).sum() / (len(parts) - 1) / len(parts))
-        return Gain(value, gain_quantile(len(parts)) * float(error))
+        return LikelihoodGain(value, gain_quantile(len(parts)) * float(error))
 
 
 def best_by_score(

@@ -19,10 +19,10 @@ import numpy as np
 import herded.learn.boltzmann.log_z as ladders
 from herded.errors import HerdedWarning
 from herded.learn.assessment.bennett_ratio import PathDraws, log_ratios
-from herded.learn.assessment.likelihood_gain import NEGLIGIBLE_GAIN, Gain, gain_quantile
+from herded.learn.assessment.likelihood_gain import NEGLIGIBLE_GAIN, LikelihoodGain, gain_quantile
 from herded.learn.fitting.conditional_kernels import score_rows
 from herded.learn.fitting.log_linear import LogLinear
-from herded.run.recording.log_z_estimator import FEW_TRIPS
+from herded.run.recording.log_z_estimator import MIN_ROUND_TRIPS
 from herded.run.result import Result
 
 STAGES = (300, 1_000, 3_000)  # sweeps of the ladders, while nothing is decided
@@ -45,7 +45,7 @@ class LadderDraws(NamedTuple):
 class LadderComparison(NamedTuple):
     """Gains over the first candidate, and which later candidates may be returned."""
 
-    gains: list[Gain]
+    gains: list[LikelihoodGain]
     is_acceptable: list[bool]
 
     @property
@@ -58,7 +58,7 @@ def compare_by_ladders(
     family: LogLinear,
     values: list[float],
     candidates: list[np.ndarray],
-    bridge_gains: list[Gain],
+    bridge_gains: list[LikelihoodGain],
     seed: int,
     check_stop: Callable[[], None] = lambda: None,
 ) -> LadderComparison:
@@ -68,8 +68,8 @@ def compare_by_ladders(
     candidate is acceptable if its whole interval is above zero, or if the ladders agree with the
     slow chains that it is better and exclude a loss of `NEGLIGIBLE_GAIN`.
     """
-    unknown = Gain(np.nan, np.inf)
-    gains = [Gain(0.0, 0.0), *[unknown] * (len(candidates) - 1)]
+    unknown = LikelihoodGain(np.nan, np.inf)
+    gains = [LikelihoodGain(0.0, 0.0), *[unknown] * (len(candidates) - 1)]
     comparison = LadderComparison(gains, [False] * len(candidates))
     left = list(range(1, len(candidates)))
     for stage, sweeps in enumerate(STAGES):
@@ -103,7 +103,7 @@ def ladder_draws(family: LogLinear, x: np.ndarray, sweeps: int, seed: int) -> La
         result = ladders.ladder_run(family.rebuilt(x), sweeps, seed, every)
     samples = result.samples.reshape(-1, result.samples.shape[1], len(family.links.states))
     trips = float(np.mean(result.provenance["round_trips"]))
-    inflation = np.inf if trips < MIN_TRIPS else max(1.0, FEW_TRIPS / trips)
+    inflation = np.inf if trips < MIN_TRIPS else max(1.0, MIN_ROUND_TRIPS / trips)
     return LadderDraws(
         float(result.log_z),
         _widened_half_width(result, inflation),
@@ -117,11 +117,11 @@ def ladder_gain(
     family: LogLinear,
     parameters: tuple[np.ndarray, np.ndarray],
     draws: tuple[LadderDraws, LadderDraws],
-) -> Gain:
+) -> LikelihoodGain:
     """Return -log(Z1 / Z0) with the narrower of two intervals."""
     first, second = draws
     half_width = LATER_LOOKS * float(np.hypot(first.half_width, second.half_width))
-    by_log_z = Gain(first.log_z - second.log_z, half_width)
+    by_log_z = LikelihoodGain(first.log_z - second.log_z, half_width)
     if not np.isfinite(first.inflation + second.inflation):
         return by_log_z
     scores = [_scores(family, parameters[1] - parameters[0], one) for one in draws]
@@ -129,11 +129,11 @@ def ladder_gain(
     # Every ladder is a batch: the spread of their means includes all of their autocorrelation.
     ratio = log_ratios(path, first.n_ladders)[1]
     wide = gain_quantile(first.n_ladders, len(STAGES))
-    by_draws = Gain(-ratio.value, wide * ratio.error)
+    by_draws = LikelihoodGain(-ratio.value, wide * ratio.error)
     return min(by_log_z, by_draws, key=lambda gain: gain.half_width)
 
 
-def _agree(gain: Gain, bridge: Gain) -> bool:
+def _agree(gain: LikelihoodGain, bridge: LikelihoodGain) -> bool:
     """Whether slow chains show a gain, and ladders agree and exclude a loss that matters."""
     distance = abs(gain.value - bridge.value)
     return (
@@ -162,5 +162,5 @@ def _scores(family: LogLinear, direction: np.ndarray, draws: LadderDraws) -> np.
 
 def _visits(family: LogLinear) -> float:
     """Variables and links that all ladders visit in one sweep."""
-    replicas = ladders.RUNGS * ladders.CHAINS * ladders.LADDERS
+    replicas = ladders.LOG_Z_LADDER_RUNGS * ladders.LADDER_CHAINS * ladders.LADDER_HERD
     return 1.25 * replicas * (len(family.links.states) + int(family.links.link_start[-1]))

@@ -25,12 +25,12 @@ from herded.run.diagnostics.intervals import expanded_t_quantile
 
 MAX_EXACT_BYTES = 2.0**27  # of elimination: a second or two for each set of parameters
 PATH_POINTS = 5  # of Simpson's rule between two sets of parameters
-COMPARISONS = 2  # the average and the end are compared with the start: intervals hold for both
-ERROR_RATE = 0.01  # of both intervals together
+N_COMPARISONS = 2  # the average and the end are compared with the start: intervals hold for both
+INTERVAL_ERROR_RATE = 0.01  # of both intervals together
 NEGLIGIBLE_GAIN = 0.01  # nats per row
 
 
-class Gain(NamedTuple):
+class LikelihoodGain(NamedTuple):
     """A gain in nats per row and the half-width of its interval; 0 where it is exact.
 
     With a probability of 99 % the intervals of all candidates hold together, so that the best of
@@ -56,7 +56,7 @@ def gain_quantile(batches: int, looks: int = 1) -> float:
 
     `looks` is how often candidates may be compared again with more draws.
     """
-    tail = ERROR_RATE / (2.0 * COMPARISONS * looks)
+    tail = INTERVAL_ERROR_RATE / (2.0 * N_COMPARISONS * looks)
     return expanded_t_quantile(NormalDist().inv_cdf(1.0 - tail), batches - 1)
 
 
@@ -81,7 +81,7 @@ def path_gain(
     slope_batches: Callable[[np.ndarray, np.ndarray], np.ndarray],
     start: np.ndarray,
     end: np.ndarray,
-) -> Gain:
+) -> LikelihoodGain:
     """Integrate the slope from `start` to `end`.
 
     ``slope_batches(x, direction)`` gives means of the slope at `x` along `direction`, one for each
@@ -90,7 +90,7 @@ def path_gain(
     """
     direction = end - start
     if not direction.any():
-        return Gain(0.0, 0.0)
+        return LikelihoodGain(0.0, 0.0)
     positions = np.linspace(1.0, 0.0, PATH_POINTS)  # backwards: the herd is where the fit ended
     batches = np.stack([slope_batches(start + t * direction, direction) for t in positions])
     slopes = batches.mean(axis=1)
@@ -101,4 +101,4 @@ def path_gain(
     value = dot(fine, slopes)
     # A difference within the noise says nothing about the rule itself.
     discretisation = max(0.0, abs(value - dot(coarse, slopes)) - noise)
-    return Gain(value, float(noise + discretisation))
+    return LikelihoodGain(value, float(noise + discretisation))

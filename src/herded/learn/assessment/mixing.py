@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-MIN_LOOKS = 8  # fewer cannot show slow mixing
+MIN_MIXING_LOOKS = 8  # fewer cannot show slow mixing
 MIN_MEMBERS = 16  # the spread of fewer members' averages is too uncertain
 MAX_SHARE = 0.1  # of training that chains may remember their states for: 10 autocorrelation times
 MAX_STUCK = 0.5  # of the variance between members: chains have hardly moved
-HALVINGS = 50  # of the interval that a correlation is searched in
+MAX_BISECTIONS = 50  # of the interval that a correlation is searched in
 
 
-class Mixing(NamedTuple):
+class MixingReport(NamedTuple):
     """How well the chains of a model mix at the parameters that a fit returns.
 
     Attributes
@@ -65,7 +65,7 @@ class MemberAverages:
     def memory(self) -> float:
         """The longest autocorrelation time in looks, or NaN where it cannot be told."""
         members = len(self.sums)
-        if self.looks < MIN_LOOKS or members < MIN_MEMBERS:
+        if self.looks < MIN_MIXING_LOOKS or members < MIN_MEMBERS:
             return np.nan
         means = self.sums / self.looks
         total = self.squares / (self.looks * members) - means.mean(axis=0) ** 2
@@ -88,7 +88,7 @@ def variance_inflation(memory: float, looks: int, batches: int) -> float:
         return 1.0
     share, size = min(memory / looks, 0.95), looks / batches
     low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
+    for _ in range(MAX_BISECTIONS):
         middle = 0.5 * (low + high)
         if _variance_of_mean(middle, looks) < share:
             low = middle

@@ -16,8 +16,8 @@ from herded.run.recording.recorders import Samples
 from herded.run.result import Result
 from herded.system.numerics.exp_log import exp_array, log_array
 
-RUNGS, CHAINS, LADDERS = 17, 4, 8
-HERDS, MEMBERS = 16, 64
+LOG_Z_LADDER_RUNGS, LADDER_CHAINS, LADDER_HERD = 17, 4, 8
+LOG_Z_HERDS, LOG_Z_MEMBERS = 16, 64
 
 
 class LearnedLogZ(NamedTuple):
@@ -36,23 +36,23 @@ def annealed_log_z(layers: RBMParameters, steps: int, seed: int) -> LearnedLogZ:
     along the way, whose mean is that of Z to the first model's. The interval comes from the spread
     of independent herds.
     """
-    logs = np.array([_annealed_herd(layers, steps, seed, h) for h in range(HERDS)])
+    logs = np.array([_log_weights_of_herd(layers, steps, seed, h) for h in range(LOG_Z_HERDS)])
     top = float(logs.max())
     means = exp_array(logs - top).mean(axis=1)
     mean = float(means.mean())
-    error = float(means.std(ddof=1)) / mean / np.sqrt(HERDS)
+    error = float(means.std(ddof=1)) / mean / np.sqrt(LOG_Z_HERDS)
     value = layers.heated(0.0).independent_log_z() + top + float(log_array(np.array([mean]))[0])
-    margin = t_quantile_95(HERDS - 1) * error
+    margin = t_quantile_95(LOG_Z_HERDS - 1) * error
     return LearnedLogZ(value, (value - margin, value + margin), False)
 
 
-def _annealed_herd(layers: RBMParameters, steps: int, seed: int, number: int) -> np.ndarray:
+def _log_weights_of_herd(layers: RBMParameters, steps: int, seed: int, number: int) -> np.ndarray:
     """(members,) the log-weights of one herd."""
-    own = seed * HERDS + number
-    x = np.zeros((len(layers.first) - 1, MEMBERS), np.uint16)
+    own = seed * LOG_Z_HERDS + number
+    x = np.zeros((len(layers.first) - 1, LOG_Z_MEMBERS), np.uint16)
     hotter = layers.heated(0.0)
     hotter.sweep(x, 0, 1, own)  # the first model is drawn from in one sweep
-    weights = np.zeros(MEMBERS)
+    weights = np.zeros(LOG_Z_MEMBERS)
     for step in range(1, steps + 1):
         now = layers.heated(step / steps)
         weights += now.log_scores(x) - hotter.log_scores(x)
@@ -64,11 +64,17 @@ def _annealed_herd(layers: RBMParameters, steps: int, seed: int, number: int) ->
 @stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
 def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
     """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
-    method = Tempered(Gibbs(seed=seed, herd=LADDERS), rungs=RUNGS, hottest=0)
+    method = Tempered(Gibbs(seed=seed, herd=LADDER_HERD), rungs=LOG_Z_LADDER_RUNGS, hottest=0)
     burn_in = max(1, sweeps // 4)
     keep = [] if every is None else [Samples(every)]
     return infer(
-        model, method, sweeps=sweeps, burn_in=burn_in, chains=CHAINS, keep=keep, progress=False
+        model,
+        method,
+        sweeps=sweeps,
+        burn_in=burn_in,
+        chains=LADDER_CHAINS,
+        keep=keep,
+        progress=False,
     )
 
 

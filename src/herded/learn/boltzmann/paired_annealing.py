@@ -17,7 +17,7 @@ entropy.
 import numpy as np
 
 from herded.learn.assessment.bennett_ratio import LogRatio, PathDraws, log_ratios
-from herded.learn.boltzmann.log_z import HERDS, LearnedLogZ
+from herded.learn.boltzmann.log_z import LOG_Z_HERDS, LearnedLogZ
 from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.system.numerics.exp_log import exp_array, log_array
@@ -43,16 +43,18 @@ def paired_log_z(
     members: int,
     seed: int,
 ) -> LearnedLogZ:
-    """Estimate log Z by `HERDS` herds of `members` in each direction.
+    """Estimate log Z by `LOG_Z_HERDS` herds of `members` in each direction.
 
     `herd` (visible, any number) are states of the machine, `rows` of the data. The interval is
     infinite where the bound contradicts the estimate.
     """
-    forward = np.array([_heat_down(layers, temperatures, members, seed, h) for h in range(HERDS)])
+    forward = np.array(
+        [_heat_down(layers, temperatures, members, seed, h) for h in range(LOG_Z_HERDS)]
+    )
     backward = np.array(
         [
             _heat_up(layers, (herd, rows)[h % 2], temperatures, members, seed, h)
-            for h in range(HERDS)
+            for h in range(LOG_Z_HERDS)
         ]
     )
     backwards = (backward, backward[::2], backward[1::2])
@@ -63,7 +65,7 @@ def paired_log_z(
         value, error = _forward_log_ratio(forward)
         others = [-_forward_log_ratio(-some).value for some in backwards[1:]]
     difference = max(abs(other - value) for other in others)
-    margin = max(t_quantile_95(HERDS - 1) * error, difference)
+    margin = max(t_quantile_95(LOG_Z_HERDS - 1) * error, difference)
     value += layers.heated(0.0).independent_log_z()
     bound = log_z_bound(layers, np.concatenate([herd, rows], axis=1))
     if value + margin < bound:
@@ -91,7 +93,7 @@ def _heat_down(
     layers: RBMParameters, steps: int, members: int, seed: int, number: int
 ) -> np.ndarray:
     """(members,) work of one herd from independent units to the machine."""
-    own = seed * HERDS + number + FORWARD
+    own = seed * LOG_Z_HERDS + number + FORWARD
     x = np.zeros((len(layers.first) - 1, members), np.uint16)
     hotter = layers.heated(0.0)
     hotter.sweep(x, 0, 1, own)  # draws of the first model take one sweep
@@ -109,7 +111,7 @@ def _heat_up(
     layers: RBMParameters, states: np.ndarray, steps: int, members: int, seed: int, number: int
 ) -> np.ndarray:
     """(members,) work of one herd from the machine to independent units, signed as forwards."""
-    own = seed * HERDS + number + BACKWARD
+    own = seed * LOG_Z_HERDS + number + BACKWARD
     # Herds begin at different states where there are enough of them.
     picked = (number // 2 * members + np.arange(members)) * max(1, states.shape[1] // members // 8)
     x = np.ascontiguousarray(states[:, picked % states.shape[1]])

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning, Interrupted, MethodError, ModelError, missing_extra_error
 from herded.learn.boltzmann.log_z import LearnedLogZ, annealed_log_z
-from herded.learn.boltzmann.rbm_assessment import assess
+from herded.learn.boltzmann.rbm_assessment import assess_machine
 from herded.learn.boltzmann.rbm_parameters import RBMParameters, RBMTraining
-from herded.learn.fitting.observations import MOST_STATES
+from herded.learn.fitting.observations import MAX_OBSERVED_STATES
 from herded.methods.options import check_herd, check_seed
 from herded.models.factor_graph import FactorGraph
 from herded.run.execute import users_level
@@ -31,7 +31,7 @@ except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "RBM", "learn") from error
 
 ORDER, START = 18, 19  # purposes of streams
-AVERAGED = 0.3  # the share of the steps, the last ones, that the answer is an average of
+AVERAGED_STEP_SHARE = 0.3  # the share of the steps, the last ones, that the answer is an average of
 
 
 class RBM(TransformerMixin, BaseEstimator):
@@ -140,16 +140,16 @@ class RBM(TransformerMixin, BaseEstimator):
         batch = min(self.batch, rows)
         each = rows // batch
         total, averaged = self.epochs * each, 0
-        sums = [np.zeros_like(one) for one in _learned(training.layers)]
+        sums = [np.zeros_like(one) for one in _parameter_arrays(training.layers)]
         with progress_and_interrupt(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
             for epoch in range(self.epochs):
                 order = random_permutation(rows, self.seed, epoch, ORDER)
                 for s in range(each):
                     some = np.ascontiguousarray(x[:, order[s * batch : (s + 1) * batch]])
                     self._step(training, some, self.rate * (1.0 - training.done / total))
-                    if training.done > (1.0 - AVERAGED) * total:
+                    if training.done > (1.0 - AVERAGED_STEP_SHARE) * total:
                         averaged += 1
-                        for one, now in zip(sums, _learned(training.layers), strict=True):
+                        for one, now in zip(sums, _parameter_arrays(training.layers), strict=True):
                             one += now
                     if stop.is_set():
                         break
@@ -161,7 +161,7 @@ class RBM(TransformerMixin, BaseEstimator):
                 average = RBMParameters(end.first, *(one / averaged for one in sums))
             bar.update(self.epochs, "assessing")
             try:
-                assessed = assess(
+                assessed = assess_machine(
                     (start, average, end),
                     x,
                     training.herd,
@@ -314,8 +314,8 @@ class RBM(TransformerMixin, BaseEstimator):
                     f"features, got {short_repr(self.states)}"
                 )
             found = np.broadcast_to(given, rows.shape[1]).copy()
-        if (found > MOST_STATES).any():
-            raise ModelError(f"expected at most {MOST_STATES} states, got {found.max()}")
+        if (found > MAX_OBSERVED_STATES).any():
+            raise ModelError(f"expected at most {MAX_OBSERVED_STATES} states, got {found.max()}")
         return found
 
     def _columns(self, X: ArrayLike) -> np.ndarray:
@@ -349,5 +349,5 @@ class RBM(TransformerMixin, BaseEstimator):
         self.log_z_ = None
 
 
-def _learned(layers: RBMParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _parameter_arrays(layers: RBMParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return layers.weights, layers.visible_bias, layers.hidden_bias

@@ -17,15 +17,15 @@ import numpy as np
 
 from herded.errors import Interrupted
 from herded.learn.assessment.gradient_test import GradientTest, check_gradient, critical_value
-from herded.learn.assessment.likelihood_gain import Gain, gain_quantile
+from herded.learn.assessment.likelihood_gain import LikelihoodGain, gain_quantile
 from herded.learn.assessment.mixing import (
     MAX_SHARE,
     MAX_STUCK,
     MemberAverages,
-    Mixing,
+    MixingReport,
     variance_inflation,
 )
-from herded.learn.boltzmann.log_z import HERDS, MEMBERS, LearnedLogZ, annealed_log_z
+from herded.learn.boltzmann.log_z import LOG_Z_HERDS, LOG_Z_MEMBERS, LearnedLogZ, annealed_log_z
 from herded.learn.boltzmann.paired_annealing import PASSES, paired_log_z
 from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.run.diagnostics.intervals import t_quantile_95
@@ -33,14 +33,15 @@ from herded.run.diagnostics.intervals import t_quantile_95
 TEMPERATURES = (100, 300, 1_000)  # where log Z cannot be enumerated, while nothing is decided
 STAGE_SHARES = (0.2, 0.3, 0.5)  # of the work of annealing
 MIN_TEMPERATURES, MIN_HERD = 10, 4  # of annealing that has little work to spend
-START_STEPS = 10  # temperatures for the start, whose units are nearly independent
+START_TEMPERATURES = 10  # temperatures for the start, whose units are nearly independent
 MIN_WORK = 1e9  # products of the assessment: about a CPU second
 MAX_SHARE_OF_TRAINING = 0.5
-BATCHES = 16  # of the gradient test
-MIN_LOOKS, MAX_LOOKS = 32, 160  # of each herd; a quarter of training's steps between these
+GRADIENT_TEST_BATCHES = 16  # of the gradient test
+# of each herd; a quarter of training's steps between these
+MIN_HERD_LOOKS, MAX_HERD_LOOKS = 32, 160
 MIN_MEMORY = 10.0  # sweeps: shorter memories are never called slow
-MAX_ROWS = 2_000  # of the data, for the variances of their statistics
-NAMES = ("start", "average", "end")
+MAX_VARIANCE_ROWS = 2_000  # of the data, for the variances of their statistics
+CANDIDATE_NAMES = ("start", "average", "end")
 HERD_OFFSET = 2**31  # added to a seed: draws of the second herd are its own
 
 
@@ -81,11 +82,11 @@ class RBMReport(NamedTuple):
     gain_half_width: float
     converged: bool
     gradient_test: GradientTest
-    mixing: Mixing
+    mixing: MixingReport
     warnings: tuple[str, ...]
 
 
-class Assessed(NamedTuple):
+class AssessedMachine(NamedTuple):
     """The layers to keep, their log Z, and the report."""
 
     layers: RBMParameters
@@ -93,7 +94,7 @@ class Assessed(NamedTuple):
     report: RBMReport
 
 
-def assess(
+def assess_machine(
     candidates: tuple[RBMParameters, RBMParameters, RBMParameters],
     x: np.ndarray,
     herd: np.ndarray,
@@ -104,7 +105,7 @@ def assess(
     batch: int,
     sweeps: int,
     seed: int,
-) -> Assessed:
+) -> AssessedMachine:
     """Choose among start, average and end of a training of `steps` steps, and test the choice.
 
     A step took `batch` rows.
@@ -124,13 +125,13 @@ def assess(
     if chosen and mixing.is_slow and not is_exact:
         # Herds that return share the modes of their starts: their spread is that of one, not of
         # half of them.
-        wider = np.sqrt(HERDS / 2.0)
+        wider = np.sqrt(LOG_Z_HERDS / 2.0)
         gains = [gain._replace(half_width=wider * gain.half_width) for gain in gains]
         if not gains[chosen].is_positive:
             chosen, layers = 0, candidates[0]
             test, _ = _test(layers, x, herd, l2, steps, sweeps, work.looks, seed)
     report = RBMReport(
-        chosen=NAMES[chosen],
+        chosen=CANDIDATE_NAMES[chosen],
         criterion="exact" if is_exact else "annealing",
         gain=gains[chosen].value,
         gain_half_width=gains[chosen].half_width,
@@ -140,7 +141,7 @@ def assess(
         mixing=mixing,
         warnings=_warnings(gains, chosen, mixing, is_exact),
     )
-    return Assessed(layers, log_zs[chosen], report)
+    return AssessedMachine(layers, log_zs[chosen], report)
 
 
 class _Work(NamedTuple):
@@ -161,23 +162,23 @@ class _Work(NamedTuple):
     @property
     def looks(self) -> int:
         """How often each herd of the test is looked at: a quarter of the work."""
-        usual = min(max(self.steps // 4, MIN_LOOKS), MAX_LOOKS)
+        usual = min(max(self.steps // 4, MIN_HERD_LOOKS), MAX_HERD_LOOKS)
         of_look = self.herd * (4 + 6 * self.sweeps)  # of both herds
-        return max(BATCHES, min(usual, int(self.budget / 4.0 / of_look)))
+        return max(GRADIENT_TEST_BATCHES, min(usual, int(self.budget / 4.0 / of_look)))
 
     def annealings(self) -> list[tuple[int, int]]:
         """Return temperatures and members of each herd of one candidate, for all stages.
 
         The shortest annealing is always possible.
         """
-        pairs = 0.75 * self.budget / 2.0 / PASSES / HERDS  # temperatures times members
+        pairs = 0.75 * self.budget / 2.0 / PASSES / LOG_Z_HERDS  # temperatures times members
         sizes = [
-            (n, min(int(share * pairs / n), MEMBERS))
+            (n, min(int(share * pairs / n), LOG_Z_MEMBERS))
             for n, share in zip(TEMPERATURES, STAGE_SHARES, strict=True)
         ]
         if sizes[0][1] >= MIN_HERD:
             return [size for size in sizes if size[1] >= MIN_HERD]
-        members = min(max(int(pairs / TEMPERATURES[0]), MIN_HERD), MEMBERS)
+        members = min(max(int(pairs / TEMPERATURES[0]), MIN_HERD), LOG_Z_MEMBERS)
         return [(min(max(int(pairs / members), MIN_TEMPERATURES), TEMPERATURES[0]), members)]
 
 
@@ -190,7 +191,7 @@ def _gains(
     work: _Work,
     seed: int,
     stop: threading.Event,
-) -> tuple[list[Gain], list[LearnedLogZ]]:
+) -> tuple[list[LikelihoodGain], list[LearnedLogZ]]:
     """Compare the penalised log-likelihood of each with that of the first; and log Z of each."""
     scores = [
         float(layers.log_scores(x).mean())
@@ -206,7 +207,7 @@ def _gains(
             log_zs.append(LearnedLogZ(exact, (exact, exact), True))
     if len(log_zs) == len(candidates):
         return _differences(scores, log_zs), log_zs
-    log_zs = [annealed_log_z(candidates[0], START_STEPS, seed)]
+    log_zs = [annealed_log_z(candidates[0], START_TEMPERATURES, seed)]
     unknown = LearnedLogZ(np.inf, (-np.inf, np.inf), False)
     log_zs += [unknown] * (len(candidates) - 1)
     for temperatures, members in work.annealings():
@@ -222,18 +223,18 @@ def _gains(
     return gains, log_zs
 
 
-def _differences(scores: list[float], log_zs: list[LearnedLogZ]) -> list[Gain]:
+def _differences(scores: list[float], log_zs: list[LearnedLogZ]) -> list[LikelihoodGain]:
     values = [score - log_z.value for score, log_z in zip(scores, log_zs, strict=True)]
     # Annealing gives 95 % intervals.
-    wider = gain_quantile(HERDS, len(TEMPERATURES)) / t_quantile_95(HERDS - 1)
+    wider = gain_quantile(LOG_Z_HERDS, len(TEMPERATURES)) / t_quantile_95(LOG_Z_HERDS - 1)
     half_widths = [
         0.0 if z.is_exact else wider * (z.interval[1] - z.interval[0]) / 2.0 for z in log_zs
     ]
     gains = [
-        Gain(v - values[0], float(np.hypot(w, half_widths[0])))
+        LikelihoodGain(v - values[0], float(np.hypot(w, half_widths[0])))
         for v, w in zip(values, half_widths, strict=True)
     ]
-    return [Gain(0.0, 0.0), *gains[1:]]
+    return [LikelihoodGain(0.0, 0.0), *gains[1:]]
 
 
 class _Measured(NamedTuple):
@@ -250,7 +251,7 @@ def _test(
     sweeps: int,
     looks: int,
     seed: int,
-) -> tuple[GradientTest, Mixing]:
+) -> tuple[GradientTest, MixingReport]:
     """Test the gradient, and whether two herds mix, in `looks` looks."""
     first = _measure(layers, herd.copy(), steps * sweeps, looks, sweeps, seed)
     fresh = np.zeros_like(herd)
@@ -260,17 +261,17 @@ def _test(
     unit = _data_errors(layers, x)
     means = [found.statistics.mean(axis=0) for found in (first, second)]
     memory = float(np.fmax(first.members.memory(), second.members.memory()))
-    inflation = variance_inflation(memory, looks, BATCHES)
+    inflation = variance_inflation(memory, looks, GRADIENT_TEST_BATCHES)
     errors = [
-        np.sqrt(inflation * found.statistics.var(axis=0, ddof=1) / BATCHES)
+        np.sqrt(inflation * found.statistics.var(axis=0, ddof=1) / GRADIENT_TEST_BATCHES)
         for found in (first, second)
     ]
-    limit = np.maximum(critical_value(len(unit), BATCHES) * np.hypot(*errors), unit)
+    limit = np.maximum(critical_value(len(unit), GRADIENT_TEST_BATCHES) * np.hypot(*errors), unit)
     disagreement = float((np.abs(means[0] - means[1]) / limit).max())
     is_slow = disagreement > 1.0 or (
         memory * sweeps > max(MIN_MEMORY, MAX_SHARE * steps * sweeps) or memory > MAX_STUCK * looks
     )
-    mixing = Mixing(is_slow, memory * sweeps, looks * sweeps, disagreement)
+    mixing = MixingReport(is_slow, memory * sweeps, looks * sweeps, disagreement)
     both = np.concatenate([first.statistics, second.statistics])
     gradient = _flat(*layers.statistics(x)) - both.mean(axis=0)
     gradient[len(gradient) - layers.weights.size :] -= l2 * layers.weights.ravel()
@@ -283,19 +284,21 @@ def _measure(
 ) -> _Measured:
     """Run a herd on, and collect its statistics in batches."""
     size = len(layers.visible_bias) + len(layers.hidden_bias) + layers.weights.size
-    statistics, members = np.zeros((BATCHES, size)), MemberAverages()
-    batch = np.arange(looks) * BATCHES // looks
+    statistics, members = np.zeros((GRADIENT_TEST_BATCHES, size)), MemberAverages()
+    batch = np.arange(looks) * GRADIENT_TEST_BATCHES // looks
     for look in range(looks):
         layers.sweep(herd, done + look * sweeps, sweeps, seed)
         statistics[batch[look]] += _flat(*layers.statistics(herd))
         members.add(np.concatenate([herd, layers.log_scores(herd)[None]]).T)
-    return _Measured(statistics / np.bincount(batch, minlength=BATCHES)[:, None], members)
+    return _Measured(
+        statistics / np.bincount(batch, minlength=GRADIENT_TEST_BATCHES)[:, None], members
+    )
 
 
 def _data_errors(layers: RBMParameters, x: np.ndarray) -> np.ndarray:
     """(P,) the standard errors of the statistics of all rows."""
     rows = x.shape[1]
-    some = np.ascontiguousarray(x[:, :: -(-rows // MAX_ROWS)])
+    some = np.ascontiguousarray(x[:, :: -(-rows // MAX_VARIANCE_ROWS)])
     hidden = layers.hidden_means(some)
     columns = [some[i] == k for i, n in enumerate(np.diff(layers.first)) for k in range(1, n + 1)]
     visible = np.stack(columns, axis=1).astype(np.float64)
@@ -309,7 +312,9 @@ def _flat(visible: np.ndarray, hidden: np.ndarray, both: np.ndarray) -> np.ndarr
     return np.concatenate([visible, hidden, both.ravel()])
 
 
-def _warnings(gains: list[Gain], chosen: int, mixing: Mixing, is_exact: bool) -> tuple[str, ...]:
+def _warnings(
+    gains: list[LikelihoodGain], chosen: int, mixing: MixingReport, is_exact: bool
+) -> tuple[str, ...]:
     """Return what makes the machine doubtful, as sentences."""
     found = []
     if chosen == 0:

@@ -109,7 +109,7 @@ def layer_statistics(x, first, weights, bias, visible, hidden, both):
 
 
 @jit
-def log_scores(x, first, weights, visible_bias, hidden_bias, scores):
+def log_scores_of_members(x, first, weights, visible_bias, hidden_bias, scores):
     """The unnormalised log-probability of each member's visible states."""
     fields = np.empty((x.shape[1], len(hidden_bias)))
     p = np.empty((len(hidden_bias), 2, x.shape[1]))

@@ -12,7 +12,7 @@ from herded.learn.boltzmann.rbm_kernels import (
     layer_log_z,
     layer_statistics,
     layer_sweeps,
-    log_scores,
+    log_scores_of_members,
 )
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import start_offsets
@@ -21,9 +21,9 @@ from herded.system.numerics.exp_log import log_array
 
 WEIGHTS, HERD = 16, 17  # purposes of streams
 INITIAL_WEIGHT_RANGE = 0.01  # weights start up to so far from 0
-MOST_ENUMERATED = 2**20  # joint states of a layer
+MAX_ENUMERATED_STATES = 2**20  # joint states of a layer
 HIDDEN_MEAN_DECAY = 0.01  # how fast the running means of hidden units follow
-PART = 1024  # rows at once, which bounds the room they take
+ROWS_PER_PART = 1024  # rows at once, which bounds the room they take
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class RBMParameters:
         scores = np.empty(x.shape[1])
         for part in member_chunks(x):
             own = np.ascontiguousarray(x[:, part])
-            log_scores(
+            log_scores_of_members(
                 own, self.first, self.weights, self.visible_bias, self.hidden_bias, scores[part]
             )
         return scores
@@ -97,7 +97,7 @@ class RBMParameters:
     def enumerated_log_z(self) -> float | None:
         """log Z by all states of the smaller layer, if it is small enough."""
         visible, hidden = self.joint_states
-        if min(visible, hidden) > MOST_ENUMERATED:
+        if min(visible, hidden) > MAX_ENUMERATED_STATES:
             return None
         if hidden <= visible:
             ties = np.ascontiguousarray(self.weights.T)
@@ -136,7 +136,7 @@ class RBMParameters:
 def member_chunks(x: np.ndarray) -> Iterable[slice]:
     """Members in parts of moderate size."""
     members = x.shape[1]
-    return [slice(a, min(a + PART, members)) for a in range(0, members, PART)]
+    return [slice(a, min(a + ROWS_PER_PART, members)) for a in range(0, members, ROWS_PER_PART)]
 
 
 @dataclass

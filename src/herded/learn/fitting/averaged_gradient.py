@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-SLOW = 20.0  # steps after which they have shrunk to 0.7 of the first
-SKIPPED = 3  # the first one of so many parts of the steps is not averaged
+DECAY_STEPS = 20.0  # steps after which they have shrunk to 0.7 of the first
+SKIPPED_STEPS_DIVISOR = 3  # the first one of so many parts of the steps is not averaged
 
-Gradient = Callable[[np.ndarray, int], np.ndarray]  # at a point, in a step
+GradientFunction = Callable[[np.ndarray, int], np.ndarray]  # at a point, in a step
 
 
 class AveragedAscent:
@@ -21,7 +21,7 @@ class AveragedAscent:
 
     def __init__(
         self,
-        gradient: Gradient,
+        gradient: GradientFunction,
         start: np.ndarray,
         variance: np.ndarray,
         *,
@@ -34,7 +34,7 @@ class AveragedAscent:
         self.l1, self.l2, self.rate = l1, l2, rate
         self.start, self.last = start.copy(), start.copy()
         self.total, self.slopes, self.squares = (np.zeros(len(start)) for _ in range(3))
-        self.done, self.first = 0, steps // SKIPPED
+        self.done, self.first = 0, steps // SKIPPED_STEPS_DIVISOR
 
     @property
     def counted(self) -> int:
@@ -71,7 +71,7 @@ class AveragedAscent:
 
     def step(self) -> None:
         """One step."""
-        rate = self.rate / np.sqrt(1.0 + self.done / SLOW) / self.variance
+        rate = self.rate / np.sqrt(1.0 + self.done / DECAY_STEPS) / self.variance
         slope = self.gradient(self.last, self.done) - self.l2 * self.last
         x = self.last + rate * slope
         self.last = np.sign(x) * np.maximum(np.abs(x) - rate * self.l1, 0.0)

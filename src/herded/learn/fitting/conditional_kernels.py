@@ -29,7 +29,7 @@ from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-ONE = float(2**31)  # probabilities of draws are whole numbers at this scale
+SCALE_31 = float(2**31)  # probabilities of draws are whole numbers at this scale
 ROWS_PER_PASS = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
 
 
@@ -202,7 +202,7 @@ def share_behind(p, k, states, r):
     behind = 0.0
     for other in range(k + 1, states):
         behind += p[other, r]
-    return np.uint32(behind / (behind + p[k, r]) * ONE)
+    return np.uint32(behind / (behind + p[k, r]) * SCALE_31)
 
 
 @jit

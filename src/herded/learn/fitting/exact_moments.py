@@ -13,7 +13,7 @@ from herded.learn.fitting.log_linear import replace_tables
 from herded.methods.exact.elimination import SumElimination
 from herded.methods.exact.elimination_order import cost_of_order, elimination_order
 from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
-from herded.methods.exact.elimination_tables import ENTRY, Scope, fill_buckets
+from herded.methods.exact.elimination_tables import BYTES_PER_ENTRY, Scope, fill_buckets
 from herded.models.factor_graph import FactorGraph
 
 
@@ -63,7 +63,7 @@ def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[EntryView]:
         start = int(first + (fixed[variables] * strides)[known].sum())
         axes = sorted(zip(place[variables][~known].tolist(), strides[~known].tolist(), strict=True))
         scope = tuple(p for p, _ in axes)
-        steps = [ENTRY * stride for _, stride in axes]
+        steps = [BYTES_PER_ENTRY * stride for _, stride in axes]
         found.append(EntryView(scope, start, [states[p] for p in scope], steps))
     return found
 
@@ -81,7 +81,7 @@ class ExpectedEntries:
             view: np.ndarray = np.ndarray(
                 place.shape,
                 buffer=self.entries,
-                offset=ENTRY * place.start,
+                offset=BYTES_PER_ENTRY * place.start,
                 strides=place.strides,
             )
             self.parts.append((place.scope, view))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import HerdedWarning, Interrupted, MethodError
-from herded.learn.assessment.fit_outcome import judge
+from herded.learn.assessment.fit_outcome import choose_outcome
 from herded.learn.fitting.fit_result import Fitted
-from herded.learn.fitting.fit_setup import FitOptions, Penalty, check_rows, prepare_training
+from herded.learn.fitting.fit_setup import FitOptions, FitPenalty, check_rows, prepare_training
 from herded.learn.fitting.log_linear import LogLinear, build_log_linear
 from herded.learn.fitting.objectives import DataRows
 from herded.learn.fitting.observations import as_observations, check_enough, split_rows
@@ -160,8 +160,8 @@ def fit(
     order = random_permutation(len(every), options.seed, 0, HELD)
     learned, held = split_rows(model, every, held_out, order)
     rows = DataRows(family, learned)
-    l1, l2 = penalties(family, "l1", l1), penalties(family, "l2", l2)
-    penalty = Penalty(l1 * unit, l2 * unit**2)  # of normalised parameters
+    l1, l2 = penalty_vector(family, "l1", l1), penalty_vector(family, "l2", l2)
+    penalty = FitPenalty(l1 * unit, l2 * unit**2)  # of normalised parameters
     check_rows(rows, penalty, options)
     others = None if held is None else DataRows(family, held)
     if others is not None:
@@ -182,7 +182,7 @@ def fit(
         run.resume(checkpoint)
     run.run(checkpoint, checkpoint_every, progress)
     with stop_event_on_interrupt() as stop:
-        outcome = judge(run, stop)
+        outcome = choose_outcome(run, stop)
     found = outcome.parameters
     endless = unbounded_parameter_warning(family, penalty, found, unit, len(learned))
     for sentence in outcome.warnings:
@@ -213,7 +213,7 @@ def fit(
 
 
 def unbounded_parameter_warning(
-    family: LogLinear, penalty: Penalty, found: np.ndarray, unit: np.ndarray, rows: int
+    family: LogLinear, penalty: FitPenalty, found: np.ndarray, unit: np.ndarray, rows: int
 ) -> str:
     """On a parameter beyond what so many rows can tell from infinity, if there is one.
 
@@ -233,7 +233,7 @@ def unbounded_parameter_warning(
     )
 
 
-def penalties(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
+def penalty_vector(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
     """(P,) one for each parameter; a single number is not for those of single variables."""
     values = as_float_array(name, given)
     if not (np.isfinite(values).all() and (values >= 0.0).all()):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from herded.learn.assessment.gradient_test import GradientTest
-from herded.learn.assessment.likelihood_gain import Gain
-from herded.learn.assessment.mixing import Mixing
+from herded.learn.assessment.likelihood_gain import LikelihoodGain
+from herded.learn.assessment.mixing import MixingReport
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 
@@ -89,9 +89,9 @@ class Fitted:
     gain: float = math.nan
     gain_half_width: float = 0.0
     gradient_test: GradientTest | None = None
-    mixing: Mixing | None = None
+    mixing: MixingReport | None = None
     warnings: tuple[str, ...] = ()
-    gains: dict[str, Gain] = field(default_factory=dict)
+    gains: dict[str, LikelihoodGain] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Fitted({len(self.parameters)} parameters of {self.model!r}; {self.convergence})"

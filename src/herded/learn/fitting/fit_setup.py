@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.errors import MemoryLimitError, MethodError, ModelError
 from herded.learn.assessment.curvature import largest_curvature
-from herded.learn.assessment.fit_assessment import Assessor
+from herded.learn.assessment.fit_assessment import FitAssessor
 from herded.learn.assessment.held_out import HeldOutScore, best_by_score
 from herded.learn.fitting.averaged_gradient import AveragedAscent
 from herded.learn.fitting.exact_moments import ExactMoments
@@ -80,7 +80,7 @@ class FitOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Penalty:
+class FitPenalty:
     """What is taken off the objective: sum_p l1_p |x_p| + l2_p x_p^2 / 2."""
 
     l1: np.ndarray
@@ -92,7 +92,7 @@ class Penalty:
         return lambda x: subtract_l2_penalty(*function(x), x, self.l2)
 
 
-def check_rows(rows: DataRows, penalty: Penalty, options: FitOptions) -> None:
+def check_rows(rows: DataRows, penalty: FitPenalty, options: FitOptions) -> None:
     """Raise where rows cannot be learned from."""
     rows.check_possible()
     if options.objective == "pseudo" and not rows.complete:
@@ -115,7 +115,7 @@ def check_rows(rows: DataRows, penalty: Penalty, options: FitOptions) -> None:
 
 
 def prepare_training(
-    rows: DataRows, held: DataRows | None, penalty: Penalty, options: FitOptions, has_begun: bool
+    rows: DataRows, held: DataRows | None, penalty: FitPenalty, options: FitOptions, has_begun: bool
 ) -> TrainingLoop:
     """The steps to take; their start is found unless they have begun in an earlier run."""
     members = options.herd + len(rows.states)
@@ -126,7 +126,7 @@ def prepare_training(
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
     is_likelihood = options.objective == "likelihood"
-    model = elimination(rows, options) if is_likelihood else None
+    model = plan_whole_elimination(rows, options) if is_likelihood else None
     is_exact = model is not None and options.batch is None
     given = rows.family.start
     # Steps of the likelihood begin at the better of both.
@@ -156,11 +156,11 @@ def prepare_training(
         return TrainingLoop(
             smooth, options.steps, True, score, 1, EarlyStopping(options.patience), parts
         )
-    batches = Batches(len(rows.states), options.batch, options.seed)
+    batches = RowBatches(len(rows.states), options.batch, options.seed)
     states = known_states(rows, start, options)
     variance = rows.variances(states)
     curvature = largest_curvature(rows, variance + penalty.l2, states, options.seed)
-    assessor = Assessor(
+    assessor = FitAssessor(
         rows=rows,
         objective=objective,
         l1=penalty.l1,
@@ -196,7 +196,7 @@ def prepare_training(
 
 def first_parameters(
     rows: DataRows,
-    penalty: Penalty,
+    penalty: FitPenalty,
     options: FitOptions,
     has_begun: bool,
     is_exact: bool,
@@ -237,7 +237,7 @@ def first_parameters(
     return start
 
 
-def complete_rows(rows: DataRows, penalty: Penalty) -> DataRows | None:
+def complete_rows(rows: DataRows, penalty: FitPenalty) -> DataRows | None:
     """Return the rows without unknown states.
 
     None if they are few, so that their best parameters are far from those of all rows, or if they
@@ -250,7 +250,7 @@ def complete_rows(rows: DataRows, penalty: Penalty) -> DataRows | None:
     return None if endless_parameters(known, penalty).any() else known
 
 
-def endless_parameters(rows: DataRows, penalty: Penalty) -> np.ndarray:
+def endless_parameters(rows: DataRows, penalty: FitPenalty) -> np.ndarray:
     """(P,) whether some states never occur in complete rows, so that no best parameter exists."""
     low, high = rows.family.extremes()
     found = rows.family.gathered(rows.met)
@@ -259,7 +259,7 @@ def endless_parameters(rows: DataRows, penalty: Penalty) -> np.ndarray:
     return np.asarray(((found <= low + room) | (found >= high - room)) & is_free)
 
 
-def elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
+def plan_whole_elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
     """Elimination of the whole model, if that is asked for, or quick."""
     if options.method == "herd":
         return None
@@ -282,7 +282,7 @@ def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.n
 
 
 @dataclass(frozen=True)
-class Batches:
+class RowBatches:
     """The rows of each step: all, or some until every row was used, in an order drawn anew."""
 
     rows: int

@@ -67,7 +67,7 @@ class MomentHerd:
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become what `arrays` was taken from."""
         self.x, self.done = arrays["x"], int(arrays["done"][0])
-        check_members(self.x, self.family.graph.cardinalities)
+        check_member_states(self.x, self.family.graph.cardinalities)
 
     def met(self) -> np.ndarray:
         """(E,) how often each entry of the tables is met as the members are now."""
@@ -121,10 +121,10 @@ class UnknownParts:
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become what `arrays` was taken from."""
         self.x, self.done = arrays["x"], int(arrays["done"][0])
-        check_members(self.x.T, self.links.states)
+        check_member_states(self.x.T, self.links.states)
 
 
-def check_members(x: np.ndarray, cardinalities: np.ndarray) -> None:
+def check_member_states(x: np.ndarray, cardinalities: np.ndarray) -> None:
     """Kernels believe their states, so those of a file are looked at first."""
     if ((x < 0) | (x >= cardinalities)).any():
         raise CheckpointError(

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-MEMORY = 12  # pairs of steps and changes of the gradient
+HISTORY_PAIRS = 12  # pairs of steps and changes of the gradient
 ARMIJO_SHARE = 1e-4  # of the promised gain
-HALVINGS = 40
-TOLERANCE = 1e-6
+MAX_STEP_HALVINGS = 40
+GRADIENT_TOLERANCE = 1e-6
 
-Function = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a value and its gradient
+ObjectiveFunction = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a value and its gradient
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
@@ -27,7 +27,11 @@ class QuasiNewton:
     """Climb a function step by step; all of its state is in `arrays`."""
 
     def __init__(
-        self, function: Function, start: np.ndarray, l1: np.ndarray, tolerance: float = TOLERANCE
+        self,
+        function: ObjectiveFunction,
+        start: np.ndarray,
+        l1: np.ndarray,
+        tolerance: float = GRADIENT_TOLERANCE,
     ) -> None:
         self.function, self.l1, self.tolerance = function, l1, tolerance
         self.x, self.start = start.copy(), start.copy()
@@ -74,7 +78,7 @@ class QuasiNewton:
         side = np.where(self.x == 0.0, np.sign(uphill), np.sign(self.x))
         # Without a memory nothing tells how long a step is: a short first one.
         length = 1.0 if len(self.moved) else min(1.0, 1.0 / np.sqrt(promised))
-        for _ in range(HALVINGS):
+        for _ in range(MAX_STEP_HALVINGS):
             x = self.x + length * direction
             x[penalised & (x * side < 0.0)] = 0.0
             value, gradient = self._evaluate(x)
@@ -88,8 +92,8 @@ class QuasiNewton:
         moved, changed = x - self.x, self.gradient - gradient
         self.x, self.value, self.gradient = x, value, gradient
         if dot(moved, changed) > 1e-12 * dot(changed, changed):
-            self.moved = np.concatenate([self.moved, moved[None]])[-MEMORY:]
-            self.changed = np.concatenate([self.changed, changed[None]])[-MEMORY:]
+            self.moved = np.concatenate([self.moved, moved[None]])[-HISTORY_PAIRS:]
+            self.changed = np.concatenate([self.changed, changed[None]])[-HISTORY_PAIRS:]
 
     def _newton(self, uphill: np.ndarray) -> np.ndarray:
         """The direction of Newton's method, as far as the memory knows the curvature."""
@@ -132,11 +136,11 @@ class QuasiNewton:
 
 
 def maximise(
-    function: Function,
+    function: ObjectiveFunction,
     start: np.ndarray,
     l1: np.ndarray,
     steps: int,
-    tolerance: float = TOLERANCE,
+    tolerance: float = GRADIENT_TOLERANCE,
 ) -> QuasiNewton:
     """Steps until nothing is left to gain, or `steps` are done."""
     climber = QuasiNewton(function, start, l1, tolerance)

@@ -26,7 +26,7 @@ from herded.system.argument_checks import (
 )
 
 SPIN = np.array([-1.0, 1.0])
-NAMES = ("tied", "ising")
+PARAMETRISATIONS = ("tied", "ising")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
             "expected a model without evidence, got one that knows some states: write them into "
             "the rows of data"
         )
-    if isinstance(groups, str) and groups not in NAMES:
+    if isinstance(groups, str) and groups not in PARAMETRISATIONS:
         raise ModelError(
             f'expected groups as "tied", "ising" or arrays of whole numbers, got {groups!r}'
         )
@@ -193,9 +193,9 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
     if weights is not None and named:
         raise ModelError("expected groups as arrays where weights are given, got weights alone")
     if isinstance(model, Lattice) and named and groups != "ising":
-        return _checked(model, graph, *_of_lattice(model, tied=groups == "tied"))
+        return _check_groups(model, graph, *_lattice_groups(model, tied=groups == "tied"))
     if isinstance(groups, str):
-        group, weight = _of_spins(graph, groups)
+        group, weight = _ising_groups(graph, groups)
     elif groups is None:
         group = np.arange(len(graph.log_tables))
         weight = np.ones(len(group))
@@ -204,10 +204,10 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
         weight = np.ones(len(group))
         if weights is not None:
             weight = _entries(graph, "weights", weights, as_float_array)
-    return _checked(graph, graph, group, weight)  # no lattice has tables of any kind
+    return _check_groups(graph, graph, group, weight)  # no lattice has tables of any kind
 
 
-def _checked(
+def _check_groups(
     model: FactorGraph | Lattice, graph: FactorGraph, group: np.ndarray, weight: np.ndarray
 ) -> LogLinear:
     """Parameters numbered without gaps; what is impossible stays so, and constants count for
@@ -237,7 +237,7 @@ def _checked(
     )
 
 
-def _of_lattice(lattice: Lattice, tied: bool) -> tuple[np.ndarray, np.ndarray]:
+def _lattice_groups(lattice: Lattice, tied: bool) -> tuple[np.ndarray, np.ndarray]:
     """Fields and couplings, one for each place or one for all."""
     n, states = lattice.n_variables, lattice.log_unary.shape[-1]
     edges = len(lattice.all_couplings)
@@ -262,7 +262,7 @@ def _of_lattice(lattice: Lattice, tied: bool) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _of_spins(graph: FactorGraph, groups: str) -> tuple[np.ndarray, np.ndarray]:
+def _ising_groups(graph: FactorGraph, groups: str) -> tuple[np.ndarray, np.ndarray]:
     """A field for each factor of one variable, a coupling for each factor of two."""
     arity = np.diff(graph.factor_start)
     if groups == "tied":

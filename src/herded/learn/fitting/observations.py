@@ -8,8 +8,8 @@ from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.system.argument_checks import as_float_array, as_integer_array, short_repr
 
-UNKNOWN = -1
-MOST_STATES = 2**16  # states are kept in 16 bits
+UNKNOWN_STATE = -1
+MAX_OBSERVED_STATES = 2**16  # states are kept in 16 bits
 
 
 def as_integer_rows(
@@ -35,7 +35,7 @@ def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.nda
         )
     if len(rows) == 0:
         raise ModelError(f"expected rows in {name}, got none")
-    wrong = (rows < UNKNOWN) | (rows >= model.cardinalities)
+    wrong = (rows < UNKNOWN_STATE) | (rows >= model.cardinalities)
     if wrong.any():
         r, i = (int(a) for a in np.argwhere(wrong)[0])
         raise ModelError(
@@ -50,13 +50,14 @@ def check_enough(model: Model, rows: np.ndarray) -> None:
     """One row says nothing, and variables of one state have nothing to learn."""
     if len(rows) < 2:
         raise ModelError(f"expected two rows of data or more, got {len(rows)}")
-    if (rows == UNKNOWN).all():
+    if (rows == UNKNOWN_STATE).all():
         raise ModelError("expected rows that know some states, got -1, an unknown one, alone")
     if int(model.cardinalities.max()) < 2:
         raise ModelError("expected a variable of two states or more, got one state for each")
-    if int(model.cardinalities.max()) > MOST_STATES:
+    if int(model.cardinalities.max()) > MAX_OBSERVED_STATES:
         raise ModelError(
-            f"expected at most {MOST_STATES} states of a variable, got {model.cardinalities.max()}"
+            f"expected at most {MAX_OBSERVED_STATES} states of a variable, got "
+            f"{model.cardinalities.max()}"
         )
 
 

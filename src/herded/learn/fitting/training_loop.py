@@ -7,14 +7,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from herded.errors import CheckpointError
-from herded.learn.assessment.fit_assessment import Assessor
-from herded.learn.assessment.likelihood_gain import Gain
+from herded.learn.assessment.fit_assessment import FitAssessor
+from herded.learn.assessment.likelihood_gain import LikelihoodGain
 from herded.run.checkpoints import checkpoint_file
 from herded.run.training_helpers import EarlyStopping, progress_and_interrupt
 from herded.system import atomic_files
 from herded.system.atomic_files import FilePath
 
-COLUMNS = ("value", "slope", "held_out")
+HISTORY_COLUMNS = ("value", "slope", "held_out")
 
 
 class Optimiser(Protocol):
@@ -53,7 +53,7 @@ class Score(Protocol):
     def __call__(self, x: np.ndarray) -> float:
         """Return the mean over rows."""
 
-    def gain(self, x: np.ndarray, start: np.ndarray) -> Gain:
+    def gain(self, x: np.ndarray, start: np.ndarray) -> LikelihoodGain:
         """Return by how much `x` is better than `start`, with an interval."""
 
 
@@ -72,7 +72,7 @@ class TrainingLoop:
     history: list[tuple[float, float, float]] = field(default_factory=list)
     best: np.ndarray | None = None
     interrupted: bool = False
-    assessor: Assessor | None = None  # judges the end of noisy steps
+    assessor: FitAssessor | None = None  # judges the end of noisy steps
     stopped: bool = False  # by Ctrl-C, perhaps when all steps were done
 
     @property
@@ -141,8 +141,8 @@ class TrainingLoop:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The history, by name."""
-        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
-        return {name: table[:, c].copy() for c, name in enumerate(COLUMNS)}
+        table = np.array(self.history, np.float64).reshape(-1, len(HISTORY_COLUMNS))
+        return {name: table[:, c].copy() for c, name in enumerate(HISTORY_COLUMNS)}
 
     # -- checkpoints ------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class TrainingLoop:
         arrays = {f"climber/{name}": a for name, a in self.climber.arrays().items()}
         for part, held in self.parts.items():
             arrays |= {f"{part}/{name}": a for name, a in held.arrays().items()}
-        table = np.array(self.history, np.float64).reshape(-1, len(COLUMNS))
+        table = np.array(self.history, np.float64).reshape(-1, len(HISTORY_COLUMNS))
         best = np.empty(0) if self.best is None else self.best
         scores = np.array([self.patience.best, float(self.patience.since)])
         return arrays | {"history": table, "best": best, "scores": scores}

@@ -13,8 +13,8 @@ from herded.system.figures import (
     with_plot_style,
 )
 
-COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
-MOST = 400  # points in the matrix of pairs
+CLUSTER_COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
+MAX_PLOTTED_POINTS = 400  # points in the matrix of pairs
 
 
 @with_plot_style
@@ -22,7 +22,7 @@ def cluster_figure(points: np.ndarray, labels: np.ndarray, pairs: np.ndarray) ->
     """Points in their first two columns beside the matrix of pairs, sorted by cluster."""
     figure, (left, right) = subplots(1, 2, width=7.6, height=3.6)
     across = points[:, 1] if points.shape[1] > 1 else np.zeros(len(points))
-    colours = [COLOURS[label % len(COLOURS)] for label in labels]
+    colours = [CLUSTER_COLOURS[label % len(CLUSTER_COLOURS)] for label in labels]
     left.scatter(points[:, 0], across, c=colours, s=12)
     left.set_title("the most probable partition met")
     shown = right.imshow(pairs, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="nearest")

@@ -36,7 +36,7 @@ LOG, CROWD, MARGINAL, VALUE, VALUES = range(5)  # rows of `tables`:
 # depends on k alone; log(k + pseudo) and the sum of these up to k
 
 
-class Clusters(NamedTuple):
+class HerdClusters(NamedTuple):
     """The clusters of all members of a herd: slots, of which those in `used` have points.
 
     What a Gaussian cluster knows is a row: log|scatter|, the mean, the lower half of the inverse.
@@ -52,14 +52,14 @@ class Clusters(NamedTuple):
 
 JOIN, LEAVE, NO_CLUSTER = np.int64(1), np.int64(-1), np.int64(-1)  # numbers of one type: one kernel
 _0 = np.int64(0)
-SPARE = 2  # slots beyond the most clusters, for moves that are being tried
+SPARE_SLOTS = 2  # slots beyond the most clusters, for moves that are being tried
 
 
-def empty_clusters(members: int, most: int, data: MixtureData) -> Clusters:
+def empty_clusters(members: int, most: int, data: MixtureData) -> HerdClusters:
     """No point is anywhere."""
     n, d = data.points.shape
-    slots = most + SPARE
-    return Clusters(
+    slots = most + SPARE_SLOTS
+    return HerdClusters(
         label=np.zeros((members, n), np.int64),
         used=np.zeros((members, most), np.int64),
         clusters=np.zeros(members, np.int64),
@@ -71,7 +71,7 @@ def empty_clusters(members: int, most: int, data: MixtureData) -> Clusters:
 
 def clusters_bytes(members: int, most: int, n: int, d: int, cells: int) -> int:
     """What they take."""
-    return members * (8 * n + (most + SPARE) * (4 * d * d + 12 * d + 4 * cells + 24))
+    return members * (8 * n + (most + SPARE_SLOTS) * (4 * d * d + 12 * d + 4 * cells + 24))
 
 
 def gaussian_data(
@@ -90,7 +90,7 @@ def gaussian_data(
         alone=np.empty(n),
         cells=0,
     )
-    return _with_alone(data)
+    return _with_singleton_densities(data)
 
 
 def categorical_data(
@@ -115,7 +115,7 @@ def categorical_data(
         alone=np.empty(n),
         cells=int(starts[-1]),
     )
-    return _with_alone(data)
+    return _with_singleton_densities(data)
 
 
 def _chinese_restaurant_tables(n: int, alpha: float) -> np.ndarray:
@@ -135,7 +135,7 @@ def _gaussian_marginal(k: int, d: int, kappa: float, nu: float, scale: float) ->
     return float(total)
 
 
-def _with_alone(data: MixtureData) -> MixtureData:
+def _with_singleton_densities(data: MixtureData) -> MixtureData:
     """With the densities of points in clusters of their own, which never change."""
     _fill_alone(empty_clusters(1, 1, data), data)
     return data

@@ -10,14 +10,19 @@ from herded.errors import Interrupted, MethodError, missing_extra_error
 from herded.learn.mixture import validation
 from herded.learn.mixture.clusters import MixtureData, clusters_bytes, empty_clusters
 from herded.learn.mixture.prediction import (
-    compact,
-    count_pairs,
-    filled,
+    clusters_of_partition,
+    count_shared_clusters,
     finish_densities,
     log_densities,
     nearest_clusters,
+    relabel_compactly,
 )
-from herded.learn.mixture.sweeps import KeptPartitions, empty_kept, start_members, sweep_points
+from herded.learn.mixture.sweeps import (
+    KeptPartitions,
+    empty_partitions,
+    start_partitions,
+    sweep_points,
+)
 from herded.learn.resumable_herd_run import HerdRun, data_hash
 from herded.methods.options import check_herd, check_seed
 from herded.run.diagnostics.intervals import t_quantile_95
@@ -36,7 +41,8 @@ except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "DirichletMixture", "learn") from error
 
 STARTS, MOVES = 3, 6  # purposes of streams
-APART = 20.0  # nats between the mean log posteriors of herds that are worth a warning
+# nats between the mean log posteriors of herds that are worth a warning
+MAX_LOG_POSTERIOR_GAP = 20.0
 PRIOR = ("alpha", "kappa", "nu", "within", "pseudo")
 
 
@@ -172,7 +178,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         self._scaling, self._data = scaling, data
         self.interrupted_ = run.interrupted
         best = max(kept, key=lambda one: float(one.top[0]))
-        self.labels_ = compact(best.best)
+        self.labels_ = relabel_compactly(best.best)
         self.log_posterior_ = float(best.top[0])
         self.trace_ = np.array([one.trace[:, : run.done] for one in kept])
         sizes = np.sum([one.sizes for one in kept], axis=0)
@@ -192,7 +198,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         """The cluster of `labels_` that each row most probably belongs to."""
         new, herd, data = self._new(X), self._partition(), self._own_data()
         found = np.empty(len(new.alone), np.int64)
-        nearest_clusters(filled(data, self.labels_, herd), data, new, found)
+        nearest_clusters(clusters_of_partition(data, self.labels_, herd), data, new, found)
         return found
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
@@ -204,7 +210,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         draws = self._draws.reshape(-1, self._draws.shape[-1])
         total, found = np.zeros((len(new.alone), 2)), np.empty(len(new.alone))
         for t, labels in enumerate(draws):
-            log_densities(filled(data, labels, herd), data, new, t == 0, total)
+            log_densities(clusters_of_partition(data, labels, herd), data, new, t == 0, total)
         log_total = log(draws.shape[1] + self.alpha)
         finish_densities(total, len(draws), log_total, found)
         return found - float(np.log(self._scaling.deviations).sum())
@@ -242,7 +248,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         )
         counts = np.zeros((herds, len(chosen), len(chosen)))
         for c, draws in enumerate(self._draws):
-            count_pairs(draws.reshape(-1, n), chosen.astype(np.int64), counts[c])
+            count_shared_clusters(draws.reshape(-1, n), chosen.astype(np.int64), counts[c])
         counts /= self._draws.shape[1] * self._draws.shape[2]
         mean = counts.mean(axis=0)
         if herds == 1:
@@ -256,11 +262,11 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
 
         Of many points some are shown in the matrix of pairs, sorted by cluster.
         """
-        from herded.learn.mixture.cluster_plot import MOST, cluster_figure
+        from herded.learn.mixture.cluster_plot import MAX_PLOTTED_POINTS, cluster_figure
 
         check_is_fitted(self)
         n = len(self.labels_)
-        some = np.arange(0, n, -(-n // MOST))
+        some = np.arange(0, n, -(-n // MAX_PLOTTED_POINTS))
         rows = some[np.argsort(self.labels_[some], kind="stable")]
         data = self._data.points if self.family == "gaussian" else self._data.codes
         return cluster_figure(data, self.labels_, self.co_clustering(rows).probability)
@@ -297,7 +303,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         herds = [
             (
                 empty_clusters(self.herd, most, data),
-                empty_kept(self.herd, n, most, total, self.sweeps // every),
+                empty_partitions(self.herd, n, most, total, self.sweeps // every),
             )
             for _ in range(self.chains)
         ]
@@ -308,7 +314,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             for c in range(self.chains)
         ]
         for c, (clusters, _) in enumerate(herds):
-            start_members(clusters, data, stream_key(self.seed, c, STARTS))
+            start_partitions(clusters, data, stream_key(self.seed, c, STARTS))
         constant = log_gamma(self.alpha) - log_gamma(self.alpha + n)
 
         def advance(c: int, first: int, step: int) -> None:
@@ -345,7 +351,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         if left:
             found.append(f"{left} constant columns tell no points apart, and were left out")
         means = self.trace_[:, :, burn_in:].mean(axis=2)
-        if means.max() - means.min() > APART:
+        if means.max() - means.min() > MAX_LOG_POSTERIOR_GAP:
             found.append(
                 f"the log posteriors of members differ by up to {means.max() - means.min():.0f} on "
                 "average: they have not been everywhere yet; run more sweeps"

@@ -5,7 +5,7 @@ import numpy as np
 from herded.learn.mixture.clusters import (
     JOIN,
     NO_CLUSTER,
-    Clusters,
+    HerdClusters,
     MixtureData,
     clear_cluster,
     log_shares,
@@ -18,7 +18,7 @@ _0 = np.int64(0)
 
 
 @jit
-def gather(herd, data, labels):
+def fill_clusters(herd, data, labels):
     """Fill the clusters of member 0 with points by their labels, 0, 1, ... in order."""
     n, d = len(labels), data.points.shape[1]
     work, clusters = np.empty(2 * d + 1), 0
@@ -84,7 +84,7 @@ def nearest_clusters(herd, data, new, out):
 
 
 @jit
-def count_pairs(draws, rows, out):
+def count_shared_clusters(draws, rows, out):
     """How often the points of each pair share a cluster, of draws (kept, n)."""
     for t in range(len(draws)):
         for a in range(len(rows)):
@@ -95,7 +95,7 @@ def count_pairs(draws, rows, out):
             out[b, a] = out[a, b]
 
 
-def compact(labels: np.ndarray) -> np.ndarray:
+def relabel_compactly(labels: np.ndarray) -> np.ndarray:
     """Labels 0, 1, ... in the order in which they first appear."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
@@ -104,7 +104,9 @@ def compact(labels: np.ndarray) -> np.ndarray:
     return found
 
 
-def filled(data: MixtureData, labels: np.ndarray, herd: Clusters) -> Clusters:
+def clusters_of_partition(
+    data: MixtureData, labels: np.ndarray, herd: HerdClusters
+) -> HerdClusters:
     """The clusters of one partition."""
-    gather(herd, data, compact(labels))
+    fill_clusters(herd, data, relabel_compactly(labels))
     return herd

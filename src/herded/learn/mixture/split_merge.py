@@ -23,7 +23,7 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-SCANS = 5  # of Gibbs, before the one that counts
+LAUNCH_SCANS = 5  # of Gibbs, before the one that counts
 _0, _2 = np.int64(0), np.int64(2)
 _11, _SCALE = np.uint64(11), 2.0**-53
 
@@ -48,8 +48,8 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
         _put(herd, data, m, c, anchor, work, JOIN)
     _launch(herd, data, m, a, b, others, order, side, work)
     log_q = 0.0
-    for scan in range(SCANS + 1):
-        forced = scan == SCANS and not is_split
+    for scan in range(LAUNCH_SCANS + 1):
+        forced = scan == LAUNCH_SCANS and not is_split
         log_q = _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, work)
     uniform = np.float64(random_bits(key, np.uint64(2)) >> _11) * _SCALE
     apart = _marginal(herd, data, m, a) + _marginal(herd, data, m, b)

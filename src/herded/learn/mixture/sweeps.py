@@ -27,10 +27,11 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
-EVERY = 64  # sweeps from one fresh factorisation to the next
-NEGLIGIBLE = -45.0  # log of a share that no draw would see
-FEWEST_FOUNDERS, MOST_FOUNDERS = 4, 16  # of clusters, when a run starts
-OFTEN, SELDOM = 2, 10  # sweeps from one split or merge to the next: in the burn-in, and after it
+SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps from one fresh factorisation to the next
+MIN_LOG_SHARE = -45.0  # log of a share that no draw would see
+MIN_FOUNDERS, MAX_FOUNDERS = 4, 16  # of clusters, when a run starts
+# sweeps from one split or merge to the next: in the burn-in, and after it
+SPLIT_INTERVAL_IN_BURN_IN, SPLIT_INTERVAL_AFTER_BURN_IN = 2, 10
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
@@ -46,7 +47,7 @@ class KeptPartitions(NamedTuple):
     drift: np.ndarray  # (1,)
 
 
-def empty_kept(members: int, n: int, most: int, sweeps: int, kept: int) -> KeptPartitions:
+def empty_partitions(members: int, n: int, most: int, sweeps: int, kept: int) -> KeptPartitions:
     """Nothing so far."""
     return KeptPartitions(
         trace=np.zeros((members, sweeps)),
@@ -60,7 +61,7 @@ def empty_kept(members: int, n: int, most: int, sweeps: int, kept: int) -> KeptP
 
 
 @jit
-def start_members(herd, data, key):
+def start_partitions(herd, data, key):
     """Some points found clusters, far from each other, and all others join the nearest.
 
     Founders are drawn in proportion to the squared distance from those before (k-means++), in
@@ -71,9 +72,9 @@ def start_members(herd, data, key):
     most, d = herd.used.shape[1], data.points.shape[1]
     work, gap = np.empty(2 * d + 1), np.empty(n)
     for m in range(members):
-        clock = np.uint64(m) * np.uint64(MOST_FOUNDERS + 1)
-        wanted = np.int64(random_bits(key, clock) >> _11) % (MOST_FOUNDERS - FEWEST_FOUNDERS + 1)
-        wanted = min(wanted + FEWEST_FOUNDERS, most)
+        clock = np.uint64(m) * np.uint64(MAX_FOUNDERS + 1)
+        wanted = np.int64(random_bits(key, clock) >> _11) % (MAX_FOUNDERS - MIN_FOUNDERS + 1)
+        wanted = min(wanted + MIN_FOUNDERS, most)
         for c in range(wanted):
             _add_founder(herd, data, m, c, random_bits(key, clock + np.uint64(c + 1)), gap)
         for i in range(n):
@@ -133,11 +134,15 @@ def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, eve
                 bits = phase + stride * np.uint64(r)
                 _place(herd, data, k, i, herd.label[k, i], bits, work, shares)
         for m in range(members):
-            if sweep % (OFTEN if sweep < burn_in else SELDOM) == 0:
+            if (
+                sweep
+                % (SPLIT_INTERVAL_IN_BURN_IN if sweep < burn_in else SPLIT_INTERVAL_AFTER_BURN_IN)
+                == 0
+            ):
                 clock = np.uint64(sweep) * np.uint64(members) + np.uint64(m)
                 key = random_bits(keys[2], clock)
                 split_or_merge(herd, data, m, key, kept.moves, order, side, work)
-            if (sweep + 1) % EVERY == 0:
+            if (sweep + 1) % SWEEPS_BETWEEN_REFACTORISATIONS == 0:
                 kept.drift[0] = max(kept.drift[0], _rebuild(herd, data, m, work))
             value = constant
             for at in range(herd.clusters[m]):
@@ -169,7 +174,7 @@ def _choose(
     total, stay = 0.0, 0.0
     for at in range(clusters):
         gap = shares[at] - top
-        shares[at] = exp(gap) if gap > NEGLIGIBLE else 0.0
+        shares[at] = exp(gap) if gap > MIN_LOG_SHARE else 0.0
         if used[m, at] == old:
             stay = shares[at]
         total += shares[at]

@@ -10,11 +10,11 @@ from herded.learn.variable_selection.regression_problem import standardise
 from herded.system.argument_checks import is_number_between, is_whole_number, short_repr
 
 FAMILIES = ("gaussian", "categorical")
-MOST_VALUES = 2**16  # of a categorical column
-FARTHEST = 1e150  # whose square is still a number
+MAX_CATEGORICAL_VALUES = 2**16  # of a categorical column
+MAX_POINT_VALUE = 1e150  # whose square is still a number
 
 
-class Scaling(NamedTuple):
+class PointScaling(NamedTuple):
     """From the user's columns to those of kernels."""
 
     family: str
@@ -64,7 +64,7 @@ def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> i
     return int(burn_in)
 
 
-def check_scaling(table: np.ndarray, family: str) -> Scaling:
+def check_scaling(table: np.ndarray, family: str) -> PointScaling:
     """How to centre and scale points, or how many values each column has."""
     n, d = table.shape
     everything = np.arange(d)
@@ -73,14 +73,14 @@ def check_scaling(table: np.ndarray, family: str) -> Scaling:
         if (values == values[0]).all():
             raise constant_points_error(n, d)
         categories = values.max(axis=0).astype(np.int64) + 1
-        return Scaling(family, everything, np.zeros(d), np.ones(d), categories)
+        return PointScaling(family, everything, np.zeros(d), np.ones(d), categories)
     columns = np.ascontiguousarray(table.T).copy()
     means, lengths_ = np.empty(d), np.empty(d)
     standardise(columns, means, lengths_)
     varies = np.flatnonzero(lengths_ > 0)
     if not len(varies):
         raise constant_points_error(n, d)
-    return Scaling(family, varies, means[varies], lengths_[varies] / np.sqrt(n), np.zeros(0))
+    return PointScaling(family, varies, means[varies], lengths_[varies] / np.sqrt(n), np.zeros(0))
 
 
 def constant_points_error(n: int, d: int) -> ModelError:
@@ -93,15 +93,15 @@ def constant_points_error(n: int, d: int) -> ModelError:
 
 def whole_values(table: np.ndarray) -> np.ndarray:
     """Categorical values: whole numbers from 0."""
-    if (table != np.floor(table)).any() or table.min() < 0 or table.max() >= MOST_VALUES:
+    if (table != np.floor(table)).any() or table.min() < 0 or table.max() >= MAX_CATEGORICAL_VALUES:
         raise ModelError(
-            f"expected whole numbers from 0 to {MOST_VALUES - 1} as the values of categorical "
-            "columns, got others: use scikit-learn's OrdinalEncoder"
+            f"expected whole numbers from 0 to {MAX_CATEGORICAL_VALUES - 1} as the values of "
+            "categorical columns, got others: use scikit-learn's OrdinalEncoder"
         )
     return table.astype(np.int64)
 
 
-def arrange_points(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> MixtureData:
+def arrange_points(table: np.ndarray, scale: PointScaling, prior: dict[str, Any]) -> MixtureData:
     """Points as kernels see them, with a prior."""
     if scale.family == "categorical":
         values = whole_values(table)
@@ -114,10 +114,10 @@ def arrange_points(table: np.ndarray, scale: Scaling, prior: dict[str, Any]) -> 
         return categorical_data(values, scale.categories, prior["alpha"], prior["pseudo"])
     with np.errstate(over="ignore"):  # which is told below
         points = (table[:, scale.varies] - scale.means) / scale.deviations
-    if not (np.abs(points) <= FARTHEST).all():
+    if not (np.abs(points) <= MAX_POINT_VALUE).all():
         raise ModelError(
-            f"expected points within {FARTHEST:g} standard deviations of those of fit, got some "
-            "farther away"
+            f"expected points within {MAX_POINT_VALUE:g} standard deviations of those of fit, got "
+            "some farther away"
         )
     nu = prior["nu"] if prior["nu"] is not None else len(scale.varies) + 2.0
     wished = prior["within"] * max(nu - len(scale.varies) - 1.0, 1.0)  # its mean is `within`

@@ -32,8 +32,8 @@ from herded.system.argument_checks import (
 from herded.system.numerics.exp_log import exp_array, log_array
 
 HELD = 21  # purpose of a stream
-LEAST = 0.02  # the last penalty of a path, as a share of the first
-STEPS, TOLERANCE = 200, 1e-5
+MIN_PENALTY_RATIO = 0.02  # the last penalty of a path, as a share of the first
+MAX_STEPS, STEP_TOLERANCE = 200, 1e-5
 SPIN = np.array([-1.0, 1.0])
 
 
@@ -164,7 +164,7 @@ def find_structure(
     points: list[PathPoint] = []
     best, best_score = np.zeros(learned.count), np.inf
     with progress_and_interrupt(progress, len(tried), "structure", "penalties") as (bar, stop):
-        for penalty, x in _along(learned, tried):
+        for penalty, x in _fit_penalty_path(learned, tried):
             fresh = learned.refitted(x)
             edges = int((x[learned.n :] != 0.0).sum())
             score = learned.ebic(fresh, edges, gamma) if held is None else -held.at(fresh)[0]
@@ -251,7 +251,7 @@ class PairSpins:
             value, gradient = self.at(x)
             return value, gradient if free is None else np.where(free, gradient, 0.0)
 
-        return maximise(function, start, l1, STEPS, TOLERANCE).x
+        return maximise(function, start, l1, MAX_STEPS, STEP_TOLERANCE).x
 
     def refitted(self, x: np.ndarray) -> np.ndarray:
         """The same edges without a penalty, but for a trace of one that keeps them finite."""
@@ -269,7 +269,7 @@ def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
     alone = learned.climbed(np.zeros(learned.count), 1e9)
     most = max(float(np.abs(learned.at(alone)[1][learned.n :]).max()), 1e-12)
     if isinstance(given, int) and is_whole_number(given, 1):
-        first, last = (float(end) for end in log_array(np.array([most, LEAST * most])))
+        first, last = (float(end) for end in log_array(np.array([most, MIN_PENALTY_RATIO * most])))
         return exp_array(np.linspace(first, last, given))
     values = as_float_array("penalties", given)
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0.0)).all():
@@ -279,7 +279,9 @@ def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
     return np.sort(values)[::-1]
 
 
-def _along(learned: PairSpins, penalties: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+def _fit_penalty_path(
+    learned: PairSpins, penalties: np.ndarray
+) -> Iterator[tuple[float, np.ndarray]]:
     """The best parameters under each penalty, from those of the one before."""
     x = learned.climbed(np.zeros(learned.count), 1e9)
     for penalty in penalties.tolist():

@@ -17,13 +17,13 @@ from herded.draws.weight_modes import MAX_BINS
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import log
 
-OUT = -1
+NOT_IN_MODEL = -1
 
 
 class RegressionHerd(NamedTuple):
     """The members of a herd, all that changes in a run but for sums."""
 
-    place: np.ndarray  # (members, p) where in the model a column is, or OUT
+    place: np.ndarray  # (members, p) where in the model a column is, or NOT_IN_MODEL
     column: np.ndarray  # (members, largest) which column is there
     size: np.ndarray  # (members,)
     inverse: np.ndarray  # (members, largest, largest) of the products of columns in the model
@@ -41,7 +41,7 @@ def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> Reg
     alone.
     """
     return RegressionHerd(
-        place=np.full((members, p), OUT, np.int32),
+        place=np.full((members, p), NOT_IN_MODEL, np.int32),
         column=np.zeros((members, largest), np.int32),
         size=np.zeros(members, np.int64),
         inverse=np.zeros((members, largest, largest)),
@@ -64,7 +64,7 @@ def herd_bytes(members: int, p: int, largest: int) -> int:
 def clear_model(herd, m, problem):
     """The model without columns."""
     for j in range(len(problem.with_y)):
-        herd.place[m, j] = OUT
+        herd.place[m, j] = NOT_IN_MODEL
         herd.left[m, j] = problem.products[j, j]
         herd.rest[m, j] = problem.with_y[j]
     herd.size[m], herd.q[m], herd.log_det[m], herd.key[m] = 0, 0.0, 0.0, np.uint64(0)
@@ -114,7 +114,7 @@ def remove_column(herd, m, j, problem, work):
     beta[at], beta[last] = beta[last], beta[at]
     column[at] = column[last]
     herd.place[m, column[at]] = at
-    herd.place[m, j] = OUT
+    herd.place[m, j] = NOT_IN_MODEL
     corner = inverse[last, last]
     pivot, own = 1.0 / corner, beta[last] / corner
     share, partial = work[0], work[1]
@@ -165,7 +165,7 @@ def _tell_own(herd, m):
 
 
 @jit
-def rebuild(herd, m, problem, work, order, before):
+def refactorise(herd, m, problem, work, order, before):
     """Factorise anew; gives how far what was known of columns had drifted."""
     k, p = herd.size[m], len(problem.with_y)
     for a in range(k):

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.learn.variable_selection.regression_problem import Problem
+from herded.learn.variable_selection.regression_problem import RegressionProblem
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
-TINY = 1e-9  # of a column's length, squared: less is a combination of others
+MIN_RELATIVE_LENGTH = 1e-9  # of a column's length, squared: less is a combination of others
 
 
 class EnumerationAverages(NamedTuple):
@@ -26,7 +26,7 @@ class EnumerationAverages(NamedTuple):
     square: np.ndarray  # (p,) and their squares
 
 
-def enumerate_models(problem: Problem) -> EnumerationAverages:
+def enumerate_models(problem: RegressionProblem) -> EnumerationAverages:
     """Score all models, then average over them."""
     p = len(problem.with_y)
     scores = np.empty(2**p)
@@ -104,7 +104,7 @@ def _branch(at, taken, left, rest, q, log_det, size, chosen):
                 left[at + 1, a, b] = left[at, a, b]
         return
     pivot, own = left[at, at, at], rest[at, at]
-    if pivot < TINY:
+    if pivot < MIN_RELATIVE_LENGTH:
         size[at + 1] = -1
         return
     for a in range(at + 1, p):

@@ -7,13 +7,13 @@ import numpy as np
 from herded.draws.systematic import ORDERS, PHASES, member_orders
 from herded.errors import Interrupted
 from herded.learn.resumable_herd_run import HerdRun
-from herded.learn.variable_selection.column_moves import OUT, RegressionHerd, empty_herd
-from herded.learn.variable_selection.regression_problem import Problem
+from herded.learn.variable_selection.column_moves import NOT_IN_MODEL, RegressionHerd, empty_herd
+from herded.learn.variable_selection.regression_problem import RegressionProblem
 from herded.learn.variable_selection.result import SelectionAverages
 from herded.learn.variable_selection.sweeps import (
     SelectionSums,
     empty_sums,
-    start_members,
+    start_models,
     sweep_columns,
 )
 from herded.run.diagnostics.intervals import half_widths
@@ -22,12 +22,12 @@ from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
 
 STARTS, EXCHANGES = 3, 6  # purposes of streams
-ONE = 2.0**31
-WIDE, DRIFTED = 0.1, 1e-6  # an interval, and rounding, that are worth a warning
+SCALE_31 = 2.0**31
+MAX_INTERVAL_WIDTH, MAX_DRIFT = 0.1, 1e-6  # an interval, and rounding, that are worth a warning
 
 
 def sample_models(
-    problem: Problem,
+    problem: RegressionProblem,
     identity: dict[str, Any],
     progress: bool | None,
     checkpoint: FilePath | None,
@@ -49,7 +49,7 @@ def sample_models(
         for c in range(chains)
     ]
     for c, (members, _) in enumerate(herds):
-        start_members(members, problem, stream_key(seed, c, STARTS), keys[c][0])
+        start_models(members, problem, stream_key(seed, c, STARTS), keys[c][0])
 
     def advance(c: int, first: int, step: int) -> None:
         members, sums = herds[c]
@@ -57,21 +57,23 @@ def sample_models(
             members, problem, sums, table.ravel(), len(table), keys[c], first, step, burn_in
         )
 
-    limits = {"place": (OUT, largest - 1), "column": (0, p - 1), "size": (0, largest)}
+    limits = {"place": (NOT_IN_MODEL, largest - 1), "column": (0, p - 1), "size": (0, largest)}
     run = HerdRun("selecting variables", herds, advance, burn_in + sweeps)
     run.run(identity=identity, limits=limits, progress=progress, checkpoint=checkpoint)
     if run.done <= burn_in:
         raise Interrupted("interrupted before the burn-in was over")
     recorded, method = run.done - burn_in, "herded" if in_time else "herd"
-    return _averaged(herds, method, recorded, run.interrupted)._replace(stopped=run.stopped)
+    return _average_over_herds(herds, method, recorded, run.interrupted)._replace(
+        stopped=run.stopped
+    )
 
 
-def _averaged(
+def _average_over_herds(
     herds: list[tuple[RegressionHerd, SelectionSums]], method: str, recorded: int, interrupted: bool
 ) -> SelectionAverages:
     """Means over herds, and how far 95 % intervals reach."""
     visits = len(herds[0][0].size) * recorded
-    included = np.array([sums.included / ONE / visits for _, sums in herds])
+    included = np.array([sums.included / SCALE_31 / visits for _, sums in herds])
     has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
     margin = half_widths(included) if has_interval else np.full(included.shape[1], np.nan)
     mean, square = (
@@ -79,13 +81,13 @@ def _averaged(
         for part in ("mean", "square")
     )
     warnings = []
-    if np.nanmax(margin, initial=0.0) > WIDE:
+    if np.nanmax(margin, initial=0.0) > MAX_INTERVAL_WIDTH:
         warnings.append(
             f"herds differ by so much that an interval reaches {np.nanmax(margin):.2f} to each "
             "side: run more sweeps"
         )
     drift = max(float(sums.drift[0]) for _, sums in herds)
-    if drift > DRIFTED:
+    if drift > MAX_DRIFT:
         warnings.append(
             f"updates had lost digits when the factorisation was made anew (by {drift:.0e}): "
             "columns may be almost combinations of each other"
@@ -98,7 +100,7 @@ def _averaged(
         margin,
         mean,
         square,
-        _merged(herds),
+        _merge_best_models(herds),
         method,
         recorded,
         tuple(warnings),
@@ -106,7 +108,9 @@ def _averaged(
     )
 
 
-def _merged(herds: list[tuple[RegressionHerd, SelectionSums]]) -> list[tuple[float, np.ndarray]]:
+def _merge_best_models(
+    herds: list[tuple[RegressionHerd, SelectionSums]],
+) -> list[tuple[float, np.ndarray]]:
     """The best models of all herds, each once."""
     ranked: dict[bytes, tuple[float, np.ndarray]] = {}
     for _, sums in herds:

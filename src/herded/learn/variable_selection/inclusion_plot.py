@@ -9,13 +9,13 @@ from herded.system.figures import GIBBS_COLOUR, subplots, with_plot_style
 if TYPE_CHECKING:
     from herded.learn.variable_selection.result import Selection
 
-MOST = 30  # columns in a picture
+MAX_PLOTTED_COLUMNS = 30  # columns in a picture
 
 
 @with_plot_style
 def inclusion_figure(found: "Selection") -> Any:
     """The most probable columns, with 95 % intervals."""
-    order = np.argsort(-found.inclusion, kind="stable")[:MOST][::-1]
+    order = np.argsort(-found.inclusion, kind="stable")[:MAX_PLOTTED_COLUMNS][::-1]
     figure, axis = subplots(1, 1, width=6.4, height=0.8 + 0.22 * len(order))
     middle, ends = found.inclusion[order], found.interval[order]
     reach = np.maximum(np.stack([middle - ends[:, 0], ends[:, 1] - middle]), 0.0)

@@ -18,7 +18,7 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import log
 
 
-class Columns(NamedTuple):
+class StandardisedColumns(NamedTuple):
     """Centred columns of length 1, and what leads back to the user's."""
 
     products: np.ndarray  # (p, p) of columns with each other
@@ -30,14 +30,14 @@ class Columns(NamedTuple):
     rows: int
 
 
-class Strength(NamedTuple):
+class PriorStrength(NamedTuple):
     """Of the prior: a g-prior's g, or without it the ridge of a slab."""
 
     g: float | None
     ridge: float
 
 
-class Problem(NamedTuple):
+class RegressionProblem(NamedTuple):
     """What kernels read."""
 
     products: np.ndarray  # (p, p), with the ridge on its diagonal
@@ -50,7 +50,7 @@ class Problem(NamedTuple):
     spread: float  # of the variance of noise, in that of y: 1 / (rows - 3)
 
 
-def columns_of(X: np.ndarray, y: np.ndarray) -> Columns:
+def columns_of(X: np.ndarray, y: np.ndarray) -> StandardisedColumns:
     """Centre and scale; sums in a fixed order, so that their last bit is the same everywhere."""
     work = np.ascontiguousarray(X.T, np.float64).copy()
     target = np.array(y, np.float64).reshape(1, -1)
@@ -63,7 +63,7 @@ def columns_of(X: np.ndarray, y: np.ndarray) -> Columns:
     rows = np.ascontiguousarray(work.T)
     _products(rows, rows, products)
     _products(rows, np.ascontiguousarray(target.T), with_y)
-    return Columns(
+    return StandardisedColumns(
         products,
         np.ascontiguousarray(with_y[:, 0]),
         means,
@@ -75,12 +75,12 @@ def columns_of(X: np.ndarray, y: np.ndarray) -> Columns:
 
 
 def problem_of(
-    columns: Columns,
-    strength: Strength,
+    columns: StandardisedColumns,
+    strength: PriorStrength,
     *,
     inclusion: float | tuple[float, float],
     largest: int,
-) -> Problem:
+) -> RegressionProblem:
     """The posterior under a prior of this strength."""
     g, ridge = strength
     p, rows = len(columns.with_y), columns.rows
@@ -92,7 +92,7 @@ def problem_of(
     prior = np.zeros(p + 1)
     for k in range(p):
         prior[k + 1] = prior[k] + odds[k]
-    return Problem(
+    return RegressionProblem(
         products,
         columns.with_y,
         odds,

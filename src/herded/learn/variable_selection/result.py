@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from herded.errors import ModelError, missing_extra_error
 from herded.system.argument_checks import float_array
 
-SHOWN = 20  # columns of a printed table
+MAX_PRINTED_COLUMNS = 20  # columns of a printed table
 
 
 class RankedModel(NamedTuple):
@@ -116,13 +116,13 @@ class Selection:
     def __repr__(self) -> str:
         how = "all models" if self.method == "exact" else f"herds of {self.sweeps} sweeps"
         lines = [f"Selection of {len(self.names)} columns, by {how}"]
-        for j in np.argsort(-self.inclusion, kind="stable")[:SHOWN]:
+        for j in np.argsort(-self.inclusion, kind="stable")[:MAX_PRINTED_COLUMNS]:
             low, high = self.interval[j]
             reach = "" if self.method == "exact" else f" ({low:.3f} to {high:.3f})"
             lines.append(
                 f"  {self.names[j]}: {self.inclusion[j]:.3f}{reach}, coefficient "
                 f"{self.coefficients[j]:.4g} +- {self.deviations[j]:.2g}"
             )
-        if len(self.names) > SHOWN:
-            lines.append(f"  and {len(self.names) - SHOWN} less probable")
+        if len(self.names) > MAX_PRINTED_COLUMNS:
+            lines.append(f"  and {len(self.names) - MAX_PRINTED_COLUMNS} less probable")
         return "\n".join([*lines, *(f"  warning: {warning}" for warning in self.warnings)])

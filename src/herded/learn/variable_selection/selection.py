@@ -12,8 +12,8 @@ from herded.learn.variable_selection.column_moves import herd_bytes
 from herded.learn.variable_selection.enumeration import enumerate_models
 from herded.learn.variable_selection.herd_sampling import sample_models
 from herded.learn.variable_selection.regression_problem import (
-    Columns,
-    Problem,
+    RegressionProblem,
+    StandardisedColumns,
     columns_of,
     problem_of,
 )
@@ -134,7 +134,7 @@ def select_variables(
     )
     problem = problem_of(used, strength, inclusion=inclusion, largest=largest)
     if method == "exact":
-        found = _enumerated(problem, best)
+        found = _average_by_enumeration(problem, best)
     else:
         in_time = method == "herded"
         herd = 1 if in_time else herd
@@ -161,7 +161,7 @@ def select_variables(
     return selection
 
 
-def _enumerated(problem: Problem, best: int) -> SelectionAverages:
+def _average_by_enumeration(problem: RegressionProblem, best: int) -> SelectionAverages:
     """Averages over all models."""
     found, p = enumerate_models(problem), len(problem.with_y)
     first = np.argsort(-found.scores, kind="stable")[:best]
@@ -176,7 +176,10 @@ def _enumerated(problem: Problem, best: int) -> SelectionAverages:
 
 
 def _selection(
-    found: SelectionAverages, columns: Columns, varies: np.ndarray, names: tuple[str, ...]
+    found: SelectionAverages,
+    columns: StandardisedColumns,
+    varies: np.ndarray,
+    names: tuple[str, ...],
 ) -> Selection:
     """In the user's columns and units."""
     p = len(names)

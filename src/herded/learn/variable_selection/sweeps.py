@@ -27,20 +27,20 @@ from herded.draws.herded_weights import (
 )
 from herded.draws.systematic import draw_members, fresh_phase, order_offsets, second_phase
 from herded.learn.variable_selection.column_moves import (
-    OUT,
+    NOT_IN_MODEL,
     add_column,
     clear_model,
-    rebuild,
+    refactorise,
     remove_column,
 )
-from herded.learn.variable_selection.enumeration import TINY
+from herded.learn.variable_selection.enumeration import MIN_RELATIVE_LENGTH
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-EVERY = 64  # sweeps from one fresh factorisation to the next
-FIRST_SIZE = 8  # columns of a member at most when a run starts
-NEGLIGIBLE = -45.0  # log of a share that no draw would see
+SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps from one fresh factorisation to the next
+INITIAL_COLUMNS = 8  # columns of a member at most when a run starts
+MIN_LOG_SHARE = -45.0  # log of a share that no draw would see
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
@@ -72,7 +72,7 @@ def empty_sums(p: int, best: int) -> SelectionSums:
 
 
 @jit
-def start_members(herd, problem, key, phase_key):
+def start_models(herd, problem, key, phase_key):
     """A few random columns in each member, and random phases where members herd in time."""
     members, largest = herd.column.shape
     p = len(problem.with_y)
@@ -82,11 +82,11 @@ def start_members(herd, problem, key, phase_key):
         if len(herd.phases):
             start_all_scalar(herd.phases[m], phase_key + np.uint64(m))
         bits = random_bits(key, np.uint64(m))
-        wanted = np.int64(bits >> _11) % (min(FIRST_SIZE, largest, p) + 1)
+        wanted = np.int64(bits >> _11) % (min(INITIAL_COLUMNS, largest, p) + 1)
         for a in range(wanted):
-            bits = random_bits(key, np.uint64(members + m * FIRST_SIZE + a))
+            bits = random_bits(key, np.uint64(members + m * INITIAL_COLUMNS + a))
             j = np.int64(bits >> _11) % p
-            if herd.place[m, j] == OUT and herd.left[m, j] > TINY:
+            if herd.place[m, j] == NOT_IN_MODEL and herd.left[m, j] > MIN_RELATIVE_LENGTH:
                 add_column(herd, m, j, problem, work)
 
 
@@ -111,7 +111,7 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
             clock = np.uint64(sweep) * np.uint64(p) + np.uint64(j)
             mean, square = 0.0, 0.0
             for m in range(members):
-                inside = place[m, j] != OUT
+                inside = place[m, j] != NOT_IN_MODEL
                 others = size[m] - 1 if inside else size[m]
                 chances[m], step, gone = _chance(
                     left[m, j], rest[m, j], q[m], inside, odds[others], half, shrink, width
@@ -132,10 +132,10 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
                 sums.mean[j] += mean
                 sums.square[j] += square
             for m in range(members):
-                if taken[m] and place[m, j] == OUT:
+                if taken[m] and place[m, j] == NOT_IN_MODEL:
                     add_column(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
-                elif not taken[m] and place[m, j] != OUT:
+                elif not taken[m] and place[m, j] != NOT_IN_MODEL:
                     remove_column(herd, m, j, problem, work)
                     _note(herd, m, problem, sums, recorded)
         for m in range(members):
@@ -143,8 +143,8 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
             is_due = len(phases) == 0
             if is_due and exchange_column(herd, m, problem, keys[2], clock, work, before[0]):
                 _note(herd, m, problem, sums, recorded)
-            if (sweep + 1) % EVERY == 0:
-                drift = rebuild(herd, m, problem, work, order, before)
+            if (sweep + 1) % SWEEPS_BETWEEN_REFACTORISATIONS == 0:
+                drift = refactorise(herd, m, problem, work, order, before)
                 sums.drift[0] = max(sums.drift[0], drift)
 
 
@@ -165,7 +165,7 @@ def _chance(left, rest, q, inside, odds, half, shrink, width):
 
     Also the coefficient that the column would have, and what would be left of y.
     """
-    if left <= TINY or odds == -np.inf:
+    if left <= MIN_RELATIVE_LENGTH or odds == -np.inf:
         return np.uint32(0), 0.0, 0.0
     step = rest / left
     gain = rest * step
@@ -191,7 +191,7 @@ def exchange_column(herd, m, problem, key, clock, work, shares):
     for j in range(p):
         shares[j] = -np.inf
         left = herd.left[m, j]
-        if herd.place[m, j] == OUT and left > TINY:
+        if herd.place[m, j] == NOT_IN_MODEL and left > MIN_RELATIVE_LENGTH:
             gain = herd.rest[m, j] * herd.rest[m, j] / left
             gone = 1.0 - problem.shrink * (herd.q[m] + gain)
             if gone > 0.0:
@@ -202,7 +202,7 @@ def exchange_column(herd, m, problem, key, clock, work, shares):
     total = 0.0
     for j in range(p):
         gap = shares[j] - top
-        shares[j] = exp(gap) if gap > NEGLIGIBLE else 0.0
+        shares[j] = exp(gap) if gap > MIN_LOG_SHARE else 0.0
         total += shares[j]
     wanted = np.float64(random_bits(key, clock + np.uint64(1)) >> _11) * _SCALE * total
     new, passed = old, 0.0
@@ -245,4 +245,4 @@ def _note(herd, m, problem, sums, recorded):
         at -= 1
     sums.scores[at], sums.keys[at] = value, key
     for j in range(len(problem.with_y)):
-        sums.models[at, j] = herd.place[m, j] != OUT
+        sums.models[at, j] = herd.place[m, j] != NOT_IN_MODEL

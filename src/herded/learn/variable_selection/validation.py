@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
-from herded.learn.variable_selection.regression_problem import Strength
+from herded.learn.variable_selection.regression_problem import PriorStrength
 from herded.models.validation import check_names
 from herded.system.argument_checks import (
     float_array,
@@ -16,9 +16,9 @@ from herded.system.argument_checks import (
     short_repr,
 )
 
-MOST_ENUMERATED, MOST_BY_DEFAULT = 24, 20  # columns
-LARGEST = 100  # columns of a sampled model, unless told
-MOST = 1e150  # of a number whose square is added up
+MAX_ENUMERATED_COLUMNS, DEFAULT_MAX_ENUMERATED_COLUMNS = 24, 20  # columns
+DEFAULT_MAX_COLUMNS = 100  # columns of a sampled model, unless told
+MAX_SQUARED_NUMBER = 1e150  # of a number whose square is added up
 
 
 def check_regression(
@@ -36,8 +36,10 @@ def check_regression(
             f"expected X with 3 rows or more, got n_samples = {len(table)}: nothing can be told "
             "from fewer"
         )
-    if max(np.abs(table).max(), np.abs(target).max()) > MOST:
-        raise ModelError(f"expected numbers of at most {MOST:g} in X and y, got larger ones")
+    if max(np.abs(table).max(), np.abs(target).max()) > MAX_SQUARED_NUMBER:
+        raise ModelError(
+            f"expected numbers of at most {MAX_SQUARED_NUMBER:g} in X and y, got larger ones"
+        )
     found = check_names(labels, table.shape[1])
     return table, target, found or tuple(f"x{j}" for j in range(table.shape[1]))
 
@@ -91,17 +93,18 @@ def choose_algorithm(wanted: str | None, p: int) -> str:
     """How to go through the models of p columns."""
     if wanted not in (None, "exact", "herd", "herded"):
         raise MethodError(f'expected method "exact", "herd" or "herded", got {short_repr(wanted)}')
-    if wanted == "exact" and p > MOST_ENUMERATED:
+    if wanted == "exact" and p > MAX_ENUMERATED_COLUMNS:
         raise MethodError(
-            f'expected at most {MOST_ENUMERATED} columns for method="exact", got {p}: use "herd"'
+            f'expected at most {MAX_ENUMERATED_COLUMNS} columns for method="exact", got {p}: use '
+            '"herd"'
         )
-    return wanted or ("exact" if p <= MOST_BY_DEFAULT else "herd")
+    return wanted or ("exact" if p <= DEFAULT_MAX_ENUMERATED_COLUMNS else "herd")
 
 
 def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
     """The most columns of a model."""
     if wanted is None:
-        return p if how == "exact" else min(p, LARGEST)
+        return p if how == "exact" else min(p, DEFAULT_MAX_COLUMNS)
     if not is_whole_number(wanted, 1):
         raise MethodError(
             f"expected largest as a whole number of 1 or more, got {short_repr(wanted)}"
@@ -109,7 +112,7 @@ def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
     return min(int(wanted), p)
 
 
-def check_prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
+def check_prior(kind: str, g: float | None, slab: float, rows: int) -> PriorStrength:
     """The numbers of a prior."""
     if kind not in ("g", "spike-slab"):
         raise MethodError(f'expected prior "g" or "spike-slab", got {short_repr(kind)}')
@@ -118,8 +121,8 @@ def check_prior(kind: str, g: float | None, slab: float, rows: int) -> Strength:
     if not (is_number_between(slab, 1e-6, 1e6)):
         raise MethodError(f"expected slab as a number from 1e-6 to 1e6, got {short_repr(slab)}")
     if kind == "g":
-        return Strength(float(rows if g is None else g), 0.0)
-    return Strength(None, 1.0 / (float(slab) * float(slab) * (rows - 1)))
+        return PriorStrength(float(rows if g is None else g), 0.0)
+    return PriorStrength(None, 1.0 / (float(slab) * float(slab) * (rows - 1)))
 
 
 def check_inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:

@@ -24,7 +24,7 @@ def first_messages(f, m):
             if f.other_start[e] == f.other_start[e + 1]:
                 for k in range(states):
                     m[e, k] = f.log_tables[f.table_base[e] + k]
-            normalise(m[e], states)
+            normalise_log_probabilities(m[e], states)
 
 
 @jit
@@ -115,7 +115,7 @@ def factor_message(
     for k in range(states):
         if new[k] > -np.inf:
             new[k] += log(mass[k])
-    normalise(new, states)
+    normalise_log_probabilities(new, states)
 
 
 @jit
@@ -138,11 +138,11 @@ def damp_message(m, e, damping, states, new):
     for k in range(states):
         if new[k] > -np.inf:
             new[k] = log_add_exp(log(1.0 - damping) + m[e, k], log(damping) + new[k])
-    normalise(new, states)
+    normalise_log_probabilities(new, states)
 
 
 @jit
-def normalise(logs, states):
+def normalise_log_probabilities(logs, states):
     """Make the first `states` of `logs` those of probabilities, unless all are -inf."""
     top = -np.inf
     for k in range(states):
@@ -172,7 +172,7 @@ def compute_beliefs(f, m, b, q, joint):
         states = f.cardinalities[i]
         for k in range(states):
             logs[k] = b[i, k]
-        normalise(logs, states)
+        normalise_log_probabilities(logs, states)
         q[i] = 0.0
         for k in range(states):
             if logs[k] > -np.inf:
@@ -211,7 +211,7 @@ def factor_belief(f, i, e, m, b, sent, joint):
             product += sent[o - first, at // stride % f.cardinalities[f.other[o]]]
             stride *= f.cardinalities[f.other[o]]
         joint[base + at] = product + f.log_tables[base + at]
-    normalise(joint[base : base + size], size)
+    normalise_log_probabilities(joint[base : base + size], size)
     log_z, possible = 0.0, False
     for at in range(base, base + size):
         log_belief = joint[at]

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from herded.methods.exact.elimination_tables import (
-    Buckets,
     Index,
     Scope,
     ScopedTable,
+    TableBuckets,
     broadcast_to_scope,
     combine_tables,
     fixed_axes,
@@ -36,7 +36,7 @@ from herded.methods.exact.elimination_tables import (
 from herded.system.numerics.exp_log import exp_array, log_array
 
 MAX_LOG_RANGE = 690.0  # doubles from e^-690 to e^690 are normal
-FACTS = {  # of a message, beside its values
+MESSAGE_FACTS = {  # of a message, beside its values
     "low": float,
     "high": float,
     "exponent": int,
@@ -49,7 +49,7 @@ FACTS = {  # of a message, beside its values
 class Elimination:
     """What both kinds have: messages that wait."""
 
-    def __init__(self, buckets: Buckets, children: list[list[int]]) -> None:
+    def __init__(self, buckets: TableBuckets, children: list[list[int]]) -> None:
         self.buckets, self.children = buckets, children
         self.ends = np.zeros(len(buckets.scopes))  # logarithms of what is left without later places
         self.messages: dict[int, ScopedTable] = {}
@@ -76,7 +76,7 @@ class Elimination:
         found = self.own_arrays()
         for k, table in self.messages.items():
             found[f"message/{k}"] = table.values
-            found[f"facts/{k}"] = np.array([float(getattr(table, name)) for name in FACTS])
+            found[f"facts/{k}"] = np.array([float(getattr(table, name)) for name in MESSAGE_FACTS])
         return found
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -87,10 +87,13 @@ class Elimination:
             kind, _, number = name.partition("/")
             if kind == "message":
                 k = int(number)
-                shape, facts = self.buckets.shape(k)[1:], _as(arrays[f"facts/{k}"], (len(FACTS),))
+                shape, facts = (
+                    self.buckets.shape(k)[1:],
+                    _as(arrays[f"facts/{k}"], (len(MESSAGE_FACTS),)),
+                )
                 self.messages[k] = ScopedTable(self.buckets.scopes[k][1:], _as(array, shape), 0.0)
-                for fact, value in zip(FACTS, facts.tolist(), strict=True):
-                    setattr(self.messages[k], fact, FACTS[fact](value))
+                for fact, value in zip(MESSAGE_FACTS, facts.tolist(), strict=True):
+                    setattr(self.messages[k], fact, MESSAGE_FACTS[fact](value))
             elif kind == "choice":
                 self._restore_choice(int(number), array)
 
@@ -102,7 +105,7 @@ class SumElimination(Elimination):
     """Sum forwards, weigh backwards: log Z, and marginals of variables and pairs."""
 
     def __init__(
-        self, buckets: Buckets, children: list[list[int]], wanted: Iterable[Scope] = ()
+        self, buckets: TableBuckets, children: list[list[int]], wanted: Iterable[Scope] = ()
     ) -> None:
         super().__init__(buckets, children)
         n = len(buckets.scopes)
@@ -253,7 +256,7 @@ class SumElimination(Elimination):
 class MaxElimination(Elimination):
     """Maximise forwards, choose backwards: the best state, and its log-score."""
 
-    def __init__(self, buckets: Buckets, children: list[list[int]]) -> None:
+    def __init__(self, buckets: TableBuckets, children: list[list[int]]) -> None:
         super().__init__(buckets, children)
         self.choices: dict[int, np.ndarray] = {}  # the best state at k for each of the later ones
         self.x = np.zeros(len(buckets.scopes), np.int64)
@@ -343,7 +346,7 @@ def _from_logs(scope: Scope, logs: np.ndarray) -> ScopedTable:
     return ScopedTable(scope, logs, low, shift=top)
 
 
-def joint_distribution(buckets: Buckets) -> np.ndarray:
+def joint_distribution(buckets: TableBuckets) -> np.ndarray:
     """The joint distribution of all places, an axis for each: of small models.
 
     Logarithms are added from the last place to the first, so that few steps run at full size.

@@ -23,18 +23,18 @@ from herded.models.protocol import Model
 from herded.system.memory_limits import size_text
 
 MAX_AXES = 64  # of a numpy array
-ENTRY = 8  # bytes of a float
-MOST_SLICES = 2**12  # of one model: no message may be more than so many times too large
+BYTES_PER_ENTRY = 8  # bytes of a float
+MAX_SLICES = 2**12  # of one model: no message may be more than so many times too large
 
 CHEAP_ENTRIES = 2**17  # entries of all clusters: nothing to gain by another order
 DISTINCT_HEURISTICS = 2  # heuristics, of which all that come after are variants with other ties
-TRIES = 16  # of min-fill with other ties
+MIN_FILL_TRIES = 16  # of min-fill with other ties
 # times as many variables left as in the cluster that is too large: ties gain a few
 HOPELESS_RATIO = 2
 # entries of clusters that take as long as to find places for a few variables
 MIN_ENTRIES_TO_RETRY = 2**15
 
-Graph = dict[int, set[int]]  # the free neighbours of every free variable
+AdjacencyList = dict[int, set[int]]  # the free neighbours of every free variable
 
 
 class EliminationOrder(NamedTuple):
@@ -100,7 +100,7 @@ def cost_of_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
     """What an order of all free variables takes."""
     possible = _possible(graph, prune=False)
     costs = EliminationCosts(possible.sum(axis=1).tolist(), math.inf, math.inf)
-    _in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
+    _add_in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
     return costs.total(possible)
 
 
@@ -115,12 +115,12 @@ def _possible(graph: FactorGraph, prune: bool) -> np.ndarray:
     return np.where(graph.evidence[:, None] >= 0, known, any_)
 
 
-def _free_neighbours(graph: FactorGraph, states: list[int]) -> Graph:
+def _free_neighbours(graph: FactorGraph, states: list[int]) -> AdjacencyList:
     free = np.array(states) > 1
     start, members = graph.adjacency
     owner = np.repeat(np.arange(graph.n_variables), np.diff(start))
     linked = free[owner] & free[members]
-    around: Graph = {i: set() for i in np.flatnonzero(free).tolist()}
+    around: AdjacencyList = {i: set() for i in np.flatnonzero(free).tolist()}
     for i, j in zip(owner[linked].tolist(), members[linked].tolist(), strict=True):
         around[i].add(j)
     return around
@@ -139,23 +139,23 @@ def _refuse_lattice(model: Model, max_memory: float) -> None:
         check_message(states**width, width + 1, max_memory)
 
 
-def _refuse_dense(around: Graph, states: list[int], max_memory: float) -> None:
+def _refuse_dense(around: AdjacencyList, states: list[int], max_memory: float) -> None:
     """Every order begins with some variable: where none is cheap, no order need be tried."""
     if around:
         size, i = min((_states_of(near, states), i) for i, near in around.items())
         check_message(size, len(around[i]) + 1, max_memory)
 
 
-def _heuristics(around: Graph, states: list[int]) -> Iterator[OrderCandidates]:
+def _heuristics(around: AdjacencyList, states: list[int]) -> Iterator[OrderCandidates]:
     """In the order they are tried; the first is the best on most sparse graphs."""
     yield partial(_min_fill, around, range(len(states)))
-    yield partial(_in_order, around, _bandwidth_order(around))
-    for attempt in range(TRIES):
+    yield partial(_add_in_order, around, _bandwidth_order(around))
+    for attempt in range(MIN_FILL_TRIES):
         dice = Random(attempt)
         yield partial(_min_fill, around, [dice.random() for _ in states])
 
 
-def _min_fill(original: Graph, ties: Sequence[float], costs: "EliminationCosts") -> None:
+def _min_fill(original: AdjacencyList, ties: Sequence[float], costs: "EliminationCosts") -> None:
     """Greedy: next comes the variable that joins the fewest strangers.
 
     Ties go to the smaller cluster, then to the lower number in `ties`.
@@ -181,7 +181,7 @@ def _min_fill(original: Graph, ties: Sequence[float], costs: "EliminationCosts")
 
 def _eliminate(
     i: int,
-    around: Graph,
+    around: AdjacencyList,
     fill: dict[int, int],
     size: dict[int, int],
     states: list[int],
@@ -211,7 +211,7 @@ def _eliminate(
     return changed
 
 
-def _bandwidth_order(around: Graph) -> list[int]:
+def _bandwidth_order(around: AdjacencyList) -> list[int]:
     """From one end of each component to the other, in waves: Cuthill and McKee's order, reversed.
 
     A wave that goes over a grid is as wide as the grid, and no cluster is much larger.
@@ -227,7 +227,7 @@ def _bandwidth_order(around: Graph) -> list[int]:
     return swept[::-1]
 
 
-def _breadth_first_order(around: Graph, first: int) -> list[int]:
+def _breadth_first_order(around: AdjacencyList, first: int) -> list[int]:
     """The component of `first`, breadth first, those with few neighbours before others."""
     wave, seen = [first], {first}
     for i in wave:
@@ -237,7 +237,7 @@ def _breadth_first_order(around: Graph, first: int) -> list[int]:
     return wave
 
 
-def _in_order(original: Graph, order: list[int], costs: "EliminationCosts") -> None:
+def _add_in_order(original: AdjacencyList, order: list[int], costs: "EliminationCosts") -> None:
     """A given order."""
     around = {i: set(near) for i, near in original.items()}
     for i in order:
@@ -286,8 +286,8 @@ class EliminationCosts:
 
 def check_message(entries: int, width: int, max_memory: float) -> None:
     """Raise where a message is too large, however it is cut."""
-    need = ENTRY * float(min(entries, 10**300))
-    if need > MOST_SLICES * max_memory or width > MAX_AXES:
+    need = BYTES_PER_ENTRY * float(min(entries, 10**300))
+    if need > MAX_SLICES * max_memory or width > MAX_AXES:
         raise exact_refusal_error(need, width, max_memory)
 
 

@@ -18,19 +18,19 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.methods.exact.elimination_order import (
-    ENTRY,
-    MOST_SLICES,
+    BYTES_PER_ENTRY,
+    MAX_SLICES,
     EliminationOrder,
     exact_refusal_error,
 )
-from herded.methods.exact.elimination_tables import BLOCK, Scope, fixed_axes
+from herded.methods.exact.elimination_tables import TABLE_BLOCK_ENTRIES, Scope, fixed_axes
 
-MOST_WORK = 2.0**42  # entries: hours
-PASSES = 3  # a bucket is gone through forwards once, and backwards at the cost of two
-WORKING_ENTRIES = 3 * BLOCK  # entries that are there while a bucket is worked on
+MAX_WORK_ENTRIES = 2.0**42  # entries: hours
+PASSES_PER_BUCKET = 3  # a bucket is gone through forwards once, and backwards at the cost of two
+WORKING_ENTRIES = 3 * TABLE_BLOCK_ENTRIES  # entries that are there while a bucket is worked on
 
 
-class Operation(NamedTuple):
+class BucketOperation(NamedTuple):
     """A step of an elimination: what is done with the bucket at a place."""
 
     kind: str  # "forward", or "again" where messages are kept for the way back, or "backward"
@@ -50,10 +50,10 @@ class EliminationPlan(NamedTuple):
     work: float  # entries of all buckets, as often as they are gone through
     treewidth: int
 
-    def operations(self, back: bool = True) -> list[Operation]:
+    def operations(self, back: bool = True) -> list[BucketOperation]:
         """All steps of one slice, there and back, or only there."""
         if not back:
-            return [Operation("forward", k) for k in range(len(self.order))]
+            return [BucketOperation("forward", k) for k in range(len(self.order))]
         return list(_operations(self.segments.tolist()))
 
     def entries(self) -> np.ndarray:
@@ -62,16 +62,16 @@ class EliminationPlan(NamedTuple):
         return np.array([float(math.prod(states[p] for p in scope)) for scope in self.scopes])
 
 
-def _operations(segments: list[int]) -> Iterator[Operation]:
+def _operations(segments: list[int]) -> Iterator[BucketOperation]:
     within = _places(segments)
     for places in within[:-1]:
         for k in places:
-            yield Operation("forward", k)
+            yield BucketOperation("forward", k)
     for places in reversed(within):
         for k in places:
-            yield Operation("again", k)
+            yield BucketOperation("again", k)
         for k in reversed(places):
-            yield Operation("backward", k)
+            yield BucketOperation("backward", k)
 
 
 def _places(segments: list[int]) -> list[range]:
@@ -97,14 +97,14 @@ def plan_elimination(
         sizes = BucketSizes(order, found, states)
         for count in _counts(1 if whole else len(order)):
             segments = sizes.cut(count)
-            memory = beside + ENTRY * sizes.peak(segments)
+            memory = beside + BYTES_PER_ENTRY * sizes.peak(segments)
             if memory <= max_memory:
                 break
         slices = math.prod(found.states[i] for i in held)
-        if memory <= max_memory and slices * sizes.work <= MOST_WORK:
+        if memory <= max_memory and slices * sizes.work <= MAX_WORK_ENTRIES:
             break
-        chosen = sizes.best_to_hold() if slices <= MOST_SLICES else None
-        if whole or chosen is None or slices * sizes.work > MOST_WORK:
+        chosen = sizes.best_to_hold() if slices <= MAX_SLICES else None
+        if whole or chosen is None or slices * sizes.work > MAX_WORK_ENTRIES:
             raise exact_refusal_error(memory, found.treewidth + 1, max_memory)
         held.append(chosen)
         states[chosen] = 1
@@ -189,7 +189,7 @@ class BucketSizes:
         """Entries of all buckets, as often as they are gone through."""
         last = segments[-1] if segments else 0
         each = zip(self.own, self.messages, segments, strict=True)
-        return float(sum(n * m * (PASSES + (s < last)) for n, m, s in each))
+        return float(sum(n * m * (PASSES_PER_BUCKET + (s < last)) for n, m, s in each))
 
     def best_to_hold(self) -> int | None:
         """The variable of the largest bucket that leaves the least work to all slices."""

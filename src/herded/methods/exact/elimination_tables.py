@@ -15,11 +15,11 @@ import numpy as np
 from herded.models.factor_graph import FactorGraph
 from herded.system.numerics.exp_log import exp_array, log_array
 
-BLOCK = 2**16  # entries of a block: half a megabyte
-SHORT = 16  # loops of fewer steps cost NumPy more than their arithmetic
-FEW = 64  # columns that are added one by one rather than row by row
-SMALL = 512  # entries, for which no loop is long
-ENTRY = 8  # bytes of a float
+TABLE_BLOCK_ENTRIES = 2**16  # entries of a block: half a megabyte
+MIN_LOOP_STEPS = 16  # loops of fewer steps cost NumPy more than their arithmetic
+MAX_COLUMNS_ADDED_SINGLY = 64  # columns that are added one by one rather than row by row
+SMALL_TABLE_ENTRIES = 512  # entries, for which no loop is long
+BYTES_PER_ENTRY = 8  # bytes of a float
 LOG_2 = math.log(2.0)
 
 Scope = tuple[int, ...]  # places in the order of elimination, ascending
@@ -68,7 +68,7 @@ class ScopedTable:
 
 
 @dataclass(frozen=True)
-class Buckets:
+class TableBuckets:
     """The tables of a model by the first place of their scopes, and the way messages go."""
 
     tables: list[list[ScopedTable]]
@@ -88,7 +88,7 @@ def fill_buckets(
     scopes: tuple[Scope, ...],
     possible: np.ndarray,
     x: np.ndarray,
-) -> Buckets:
+) -> TableBuckets:
     """Every factor in the bucket of its first variable in the `order`; others are as in `x`.
 
     Tables are scaled to have 1 as their largest entry. Those of one scope are one.
@@ -113,7 +113,7 @@ def fill_buckets(
             table = ScopedTable(scope, values[own].reshape(view.shape), low)
             table.given_logs = logs[own].reshape(view.shape)
             tables[scope[0]].append(table)
-    return Buckets(tables, [len(d) for d in domains], scopes, constant, has_zeros)
+    return TableBuckets(tables, [len(d) for d in domains], scopes, constant, has_zeros)
 
 
 def _views(
@@ -148,8 +148,8 @@ def _views(
         view: np.ndarray = np.ndarray(
             [states[p] for p in scope],
             buffer=graph.log_tables,
-            offset=ENTRY * first,
-            strides=[ENTRY * stride for _, stride in axes],
+            offset=BYTES_PER_ENTRY * first,
+            strides=[BYTES_PER_ENTRY * stride for _, stride in axes],
         )
         if any(cut[p] for p in scope):
             view = view[np.ix_(*[domains[p] for p in scope])]
@@ -163,7 +163,7 @@ def _views(
 def fixed_axes(shape: Sequence[int]) -> int:
     """How many axes behind the first are fixed in a block, so that it is not too large."""
     entries, count = math.prod(shape), 0
-    while entries > BLOCK and count < len(shape) - 1:
+    while entries > TABLE_BLOCK_ENTRIES and count < len(shape) - 1:
         count += 1
         entries //= shape[count]
     return count
@@ -257,12 +257,12 @@ def combine_two_tables(
 
     Where one of them has no last axes, and these are short, it is found column by column.
     """
-    if a.size + b.size < SMALL:
+    if a.size + b.size < SMALL_TABLE_ENTRIES:
         return together(a, b, out=out)  # type: ignore[no-any-return]
     shape = np.broadcast_shapes(a.shape, b.shape)
     missing = max(_ones_at_end(a.shape), _ones_at_end(b.shape))
     width = math.prod(shape[len(shape) - missing :])
-    if not 1 < width < SHORT:
+    if not 1 < width < MIN_LOOP_STEPS:
         return together(a, b, out=out)  # type: ignore[no-any-return]
     found = np.empty(shape) if out is None else out
     columns = found.reshape(*shape[: len(shape) - missing], width)
@@ -299,7 +299,11 @@ def sum_over(table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         width = math.prod(table.shape[at : at + count])
         behind = math.prod(table.shape[at + count :])
         rows = table.reshape(-1, width, behind)
-        few = width * behind <= FEW and behind < SHORT and len(rows) >= SHORT
+        few = (
+            width * behind <= MAX_COLUMNS_ADDED_SINGLY
+            and behind < MIN_LOOP_STEPS
+            and len(rows) >= MIN_LOOP_STEPS
+        )
         total = _sum_of_columns(rows) if few else np.add.reduce(rows, axis=1)
         table = total.reshape(*table.shape[:at], *table.shape[at + count :])
         done += count

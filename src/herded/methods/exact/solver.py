@@ -24,7 +24,7 @@ from herded.layouts.base import Layout
 from herded.methods.exact.elimination import MaxElimination, SumElimination, joint_distribution
 from herded.methods.exact.elimination_order import MAX_AXES, EliminationOrder, elimination_order
 from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
-from herded.methods.exact.elimination_tables import ENTRY, fill_buckets
+from herded.methods.exact.elimination_tables import BYTES_PER_ENTRY, fill_buckets
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverLayout
 from herded.models.factor_graph import FactorGraph, to_factor_graph
@@ -35,8 +35,9 @@ from herded.system.numerics.exp_log import exp_array, log_array
 
 MAX_JOINT = 2**20  # states of a model whose joint is written out
 ALL_ANSWERS = frozenset({"marginals", "pairs", "log_z", "best", "joint"})
-UNIT = 2**22  # entries of buckets: a hundredth of a second, which progress is counted in
-OBJECT = 600.0  # bytes of one of Python's, such as a small array in a dict
+# entries of buckets: a hundredth of a second, which progress is counted in
+PROGRESS_UNIT_ENTRIES = 2**22
+BYTES_PER_OBJECT = 600.0  # bytes of one of Python's, such as a small array in a dict
 
 
 class ExactLayout(SolverLayout):
@@ -134,10 +135,10 @@ def bytes_beside_messages(graph: FactorGraph) -> float:
     size = math.prod(states.tolist())
     return (
         2.0**20
-        + OBJECT * (2 * graph.n_variables + 2 * graph.n_factors + len(members) // 2)
-        + 3.0 * ENTRY * (len(graph.log_tables) + float(states.max()) * graph.n_variables)
-        + 3.0 * ENTRY * pair_entries
-        + (3.0 * ENTRY * size if size <= MAX_JOINT and len(states) <= MAX_AXES else 0.0)
+        + BYTES_PER_OBJECT * (2 * graph.n_variables + 2 * graph.n_factors + len(members) // 2)
+        + 3.0 * BYTES_PER_ENTRY * (len(graph.log_tables) + float(states.max()) * graph.n_variables)
+        + 3.0 * BYTES_PER_ENTRY * pair_entries
+        + (3.0 * BYTES_PER_ENTRY * size if size <= MAX_JOINT and len(states) <= MAX_AXES else 0.0)
     )
 
 
@@ -161,7 +162,7 @@ class ExactState:
             sum(float(self.costs[kind][k]) for kind, k in self.operations[task])
             for task in self.tasks
         )
-        self.total = 1 + int(plan.slices * sum(each) // UNIT)
+        self.total = 1 + int(plan.slices * sum(each) // PROGRESS_UNIT_ENTRIES)
         self.task = self.slice = self.at = 0
         self.work, self.sweep, self.converged = 0.0, 0, False
         self.running: SumElimination | MaxElimination | None = None
@@ -171,10 +172,14 @@ class ExactState:
 
     def advance(self, parts: int) -> None:
         """Go on for at least so many parts of the work, or to the end."""
-        goal = self.work + max(1, parts) * UNIT
+        goal = self.work + max(1, parts) * PROGRESS_UNIT_ENTRIES
         while not self.converged and (self.work < goal or self.total == 1):
             self._step()
-        self.sweep = self.total if self.converged else min(self.total - 1, int(self.work // UNIT))
+        self.sweep = (
+            self.total
+            if self.converged
+            else min(self.total - 1, int(self.work // PROGRESS_UNIT_ENTRIES))
+        )
 
     def _step(self) -> None:
         """One operation, or what comes between two slices."""
@@ -282,7 +287,7 @@ class ExactState:
             self.running.restore(
                 {name[len(begun) :]: a for name, a in arrays.items() if name.startswith(begun)}
             )
-        self.sweep = min(self.total - 1, int(self.work // UNIT))
+        self.sweep = min(self.total - 1, int(self.work // PROGRESS_UNIT_ENTRIES))
 
     def _answer(self) -> Answer:
         graph, asked = self.graph, self.asked

@@ -25,7 +25,7 @@ from herded.system.aligned_arrays import arrays_in, start_offsets
 from herded.system.argument_checks import as_integer_array, read_only_copy, short_repr
 from herded.system.compilation.fingerprint import Fingerprint
 
-ARGUMENTS = {
+CALLBACK_ARGUMENTS = {
     "conditional": "(i, x, statistics, data, out)",
     "statistics": "(x, data)",
     "changed": "(i, old, new, x, statistics, data)",
@@ -281,7 +281,7 @@ class ConditionalModel:
 
 def _check_function(name: str, function: object) -> None:
     """Raise unless it is one that takes as many arguments as it will get."""
-    expected = f"expected {name} as a function {name}{ARGUMENTS[name]}"
+    expected = f"expected {name} as a function {name}{CALLBACK_ARGUMENTS[name]}"
     if not callable(function):
         raise ModelError(f"{expected}, got {short_repr(function)}")
     try:
@@ -289,7 +289,7 @@ def _check_function(name: str, function: object) -> None:
     except (TypeError, ValueError):  # written in C: nobody knows before it is called
         return
     try:
-        signature.bind(*range(ARGUMENTS[name].count(",") + 1))
+        signature.bind(*range(CALLBACK_ARGUMENTS[name].count(",") + 1))
     except TypeError as error:
         raise ModelError(f"{expected}, got one that takes {signature}") from error
 

@@ -7,7 +7,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.system.argument_checks import short_repr
 
-NUMBERS = (bool, int, float, complex, np.generic)
+NUMBER_TYPES = (bool, int, float, complex, np.generic)
 
 
 def frozen_data(data: Any) -> Any:
@@ -32,7 +32,7 @@ def is_compilable(data: Any) -> bool:
     """Whether it is made of what compiled functions take: numbers, arrays and tuples of these."""
     if isinstance(data, tuple):
         return all(map(is_compilable, data))
-    return isinstance(data, (np.ndarray, *NUMBERS))
+    return isinstance(data, (np.ndarray, *NUMBER_TYPES))
 
 
 def statistics_parts(found: Any) -> tuple[np.ndarray, ...]:

@@ -17,13 +17,13 @@ from herded.errors import HerdedError, ModelError
 from herded.models.callbacks.frozen_data import is_compilable, statistics_parts
 from herded.system.compilation.address_views import AddressedValues, make_reader, plain_values
 from herded.system.compilation.fingerprint import Fingerprint
-from herded.system.compilation.jit import DISABLED
+from herded.system.compilation.jit import IS_JIT_DISABLED
 from herded.system.compilation.user_function_compiler import compile_first_class, compile_inlined
 
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
 
-Statistics = tuple[np.ndarray, ...]  # of all members, one after another along the first axis
+StatisticsValue = tuple[np.ndarray, ...]  # of all members, one after another along the first axis
 
 VISIT_TEMPLATE = """
 def visit(i, place):
@@ -80,7 +80,7 @@ class CallbackFunctions:
 class MemberViews:
     """Members of a herd as functions see them: states, what they keep, room for what is written."""
 
-    def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: Statistics) -> None:
+    def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: StatisticsValue) -> None:
         assert x.dtype == np.int64 and all(part.flags.c_contiguous for part in (x, *kept))
         self.x, self.kept = x, kept
         self.out, self.old = np.zeros((len(x), model.calls.width)), np.zeros(len(x), np.int64)
@@ -92,7 +92,11 @@ class MemberViews:
 
 
 def placed_values(
-    model: "ConditionalModel", x: np.ndarray, kept: Statistics, old: np.ndarray, out: np.ndarray
+    model: "ConditionalModel",
+    x: np.ndarray,
+    kept: StatisticsValue,
+    old: np.ndarray,
+    out: np.ndarray,
 ) -> tuple[Any, ...]:
     """What calls read, in their order."""
     states, statistics = read_only(x), tuple(map(read_only, kept))
@@ -112,12 +116,12 @@ class CompiledCallbacks:
         How the functions want it: "none", "array", "tuple", or the class of a named tuple.
     """
 
-    def __init__(self, model: "ConditionalModel", example: Statistics, form: Any) -> None:
+    def __init__(self, model: "ConditionalModel", example: StatisticsValue, form: Any) -> None:
         self.model, self.example, self.form = model, example, form
         self.plain = self._calls(lambda function: function, plain_values)
-        self.why_plain = "" if DISABLED else "compiled=False was asked for"
+        self.why_plain = "" if IS_JIT_DISABLED else "compiled=False was asked for"
         self.fast: CallbackFunctions | None = None
-        if model.compiled is not False and not DISABLED:
+        if model.compiled is not False and not IS_JIT_DISABLED:
             self.fast, self.why_plain = self._compile()
 
     @property
@@ -127,7 +131,7 @@ class CompiledCallbacks:
 
     # -- what a herd keeps --------------------------------------------------------------------
 
-    def build(self, x: np.ndarray, calls: CallbackFunctions | None = None) -> Statistics:
+    def build(self, x: np.ndarray, calls: CallbackFunctions | None = None) -> StatisticsValue:
         """Statistics of members at states `x` (members, N), in new arrays."""
         build = (calls or self.best).build
         if build is None:

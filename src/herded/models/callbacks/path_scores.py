@@ -16,7 +16,7 @@ from herded.models.naming import variable_text
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
 
-BATCH = 256  # states at once
+STATES_PER_BATCH = 256  # states at once
 MAX_STATISTICS_BYTES = 2**22  # bytes of what they keep
 
 
@@ -25,7 +25,9 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
     known = model.evidence >= 0
     scores = np.full(len(states), -np.inf)
     possible = np.flatnonzero((states[:, known] == model.evidence[known]).all(axis=1))
-    rows = max(1, min(BATCH, int(MAX_STATISTICS_BYTES // (model.calls.bytes_of_member + 1))))
+    rows = max(
+        1, min(STATES_PER_BATCH, int(MAX_STATISTICS_BYTES // (model.calls.bytes_of_member + 1)))
+    )
     for first in range(0, len(possible), rows):
         part = possible[first : first + rows]
         start = np.broadcast_to(np.maximum(model.evidence, 0), states[part].shape)

@@ -18,9 +18,11 @@ from herded.system.compilation.jit import jit
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import random_bits
 
-FOUND, GAVE_UP = -1, -2  # how a search ends, or else with the variable that has no state left
+# how a search ends, or else with the variable that has no state left
+SEARCH_SUCCEEDED, SEARCH_GAVE_UP = -1, -2
 FIRST_RESTART_DEAD_ENDS = 64  # dead ends before the first restart, then doubled: tails are heavy
-DRAWN, TRAILED, HEAD, WAITING, DEAD_ENDS = range(5)  # the numbers in Domains.counts
+# the numbers in Domains.counts
+DRAWN_COUNT, TRAIL_COUNT, QUEUE_HEAD, QUEUE_COUNT, DEAD_END_COUNT = range(5)
 
 
 class HardFactors(NamedTuple):
@@ -36,7 +38,7 @@ class HardFactors(NamedTuple):
     state_start: np.ndarray  # (N+1,) into Domains.states
 
 
-class Domains(NamedTuple):
+class SearchDomains(NamedTuple):
     """All that changes in a search."""
 
     states: np.ndarray  # of each variable, those that remain first
@@ -48,7 +50,7 @@ class Domains(NamedTuple):
     order: np.ndarray  # (N,) undecided variables by component; the current one sorted by size
     place: np.ndarray  # (N,) of each variable in it, or -1
     size_start: np.ndarray  # where the variables of each size start in it
-    counts: np.ndarray  # see DRAWN
+    counts: np.ndarray  # see DRAWN_COUNT
 
 
 @cache_last
@@ -74,12 +76,12 @@ def compile_hard(model: FactorGraph) -> HardFactors:
     return make_read_only(hard)
 
 
-def full_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> Domains:
+def full_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> SearchDomains:
     """Every state of every variable that is free in the `evidence` remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
     clamped = evidence >= 0
     first = hard.state_start[:-1]
-    domains = Domains(
+    domains = SearchDomains(
         states=np.arange(states.sum()) - np.repeat(first, states),
         size=np.where(clamped, 1, states),
         trail=np.empty(states.sum(), np.int64),
@@ -103,13 +105,13 @@ def search_all(h, d, key, tries):
     for i in range(len(d.size)):
         if d.size[i] == 1 or d.place[i] >= 0 or h.entry_start[i] == h.entry_start[i + 1]:
             continue
-        if outcome != FOUND:
+        if outcome != SEARCH_SUCCEEDED:
             break
         first, last = last, _component(h, d, i, last)
-        outcome, patience = GAVE_UP, FIRST_RESTART_DEAD_ENDS
-        while outcome == GAVE_UP and d.counts[DEAD_ENDS] <= tries:
-            limit = min(tries, d.counts[DEAD_ENDS] + patience)
-            outcome = _search(h, d, key, first, last, limit)
+        outcome, patience = SEARCH_GAVE_UP, FIRST_RESTART_DEAD_ENDS
+        while outcome == SEARCH_GAVE_UP and d.counts[DEAD_END_COUNT] <= tries:
+            limit = min(tries, d.counts[DEAD_END_COUNT] + patience)
+            outcome = _search_depth_first(h, d, key, first, last, limit)
             patience *= 2
     return outcome
 
@@ -150,7 +152,7 @@ def _component(h, d, i, first):
 
 
 @jit
-def _search(h, d, key, first, last, limit):
+def _search_depth_first(h, d, key, first, last, limit):
     """Decide order[first:last], or give up when the dead ends exceed `limit`."""
     decision, mark = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
     depth = 0
@@ -158,24 +160,24 @@ def _search(h, d, key, first, last, limit):
     while True:
         i = urgent if d.size[urgent] > 1 else _smallest(d)
         if i < 0:
-            return FOUND
-        decision[depth], mark[depth] = i, d.counts[TRAILED]
+            return SEARCH_SUCCEEDED
+        decision[depth], mark[depth] = i, d.counts[TRAIL_COUNT]
         depth += 1
         _swap(h, d, i, 0, _below(d, key, d.size[i]))
         while d.size[i] > 1:
             _drop(d, i)
         _enqueue(h, d, i)
         outcome = _propagate(h, d)
-        if outcome != FOUND:
+        if outcome != SEARCH_SUCCEEDED:
             urgent = i  # decided first from now on: leads back to the decision to blame
-        while outcome != FOUND:
+        while outcome != SEARCH_SUCCEEDED:
             if depth == 0:
                 return outcome
             depth -= 1
-            d.counts[DEAD_ENDS] += 1
-            if d.counts[DEAD_ENDS] > limit:
+            d.counts[DEAD_END_COUNT] += 1
+            if d.counts[DEAD_END_COUNT] > limit:
                 _restore(d, mark[0])  # keeps what was dropped before any decision
-                return GAVE_UP
+                return SEARCH_GAVE_UP
             _restore(d, mark[depth])
             i = decision[depth]
             _swap(h, d, i, 0, d.size[i] - 1)  # what failed is first: one state alone never moves
@@ -200,8 +202,8 @@ def _smallest(d):
 @jit
 def _below(d, key, n):
     """The next draw, from 0 to n - 1."""
-    d.counts[DRAWN] += 1
-    return np.int64(random_bits(key, np.uint64(d.counts[DRAWN])) % np.uint64(n))
+    d.counts[DRAWN_COUNT] += 1
+    return np.int64(random_bits(key, np.uint64(d.counts[DRAWN_COUNT])) % np.uint64(n))
 
 
 @jit
@@ -218,16 +220,16 @@ def _drop(d, i):
         _move(d, i, d.size_start[d.size[i]])
         d.size_start[d.size[i]] += 1
     d.size[i] -= 1
-    d.trail[d.counts[TRAILED]] = i
-    d.counts[TRAILED] += 1
+    d.trail[d.counts[TRAIL_COUNT]] = i
+    d.counts[TRAIL_COUNT] += 1
 
 
 @jit
 def _restore(d, mark):
     """Undo drops until the trail is as short as it was."""
-    while d.counts[TRAILED] > mark:
-        d.counts[TRAILED] -= 1
-        i = d.trail[d.counts[TRAILED]]
+    while d.counts[TRAIL_COUNT] > mark:
+        d.counts[TRAIL_COUNT] -= 1
+        i = d.trail[d.counts[TRAIL_COUNT]]
         d.size[i] += 1
         if d.place[i] >= 0:
             d.size_start[d.size[i]] -= 1
@@ -249,19 +251,19 @@ def _enqueue(h, d, i):
         f = h.entry[e]
         if not d.queued[f]:
             d.queued[f] = True
-            d.queue[(d.counts[HEAD] + d.counts[WAITING]) % len(d.queue)] = f
-            d.counts[WAITING] += 1
+            d.queue[(d.counts[QUEUE_HEAD] + d.counts[QUEUE_COUNT]) % len(d.queue)] = f
+            d.counts[QUEUE_COUNT] += 1
 
 
 @jit
 def _propagate(h, d):
     """Revise what is queued until nothing changes; at a dead end just empty the queue."""
-    outcome = FOUND
-    while d.counts[WAITING]:
-        f = d.queue[d.counts[HEAD]]
-        d.counts[HEAD] = (d.counts[HEAD] + 1) % len(d.queue)
-        d.counts[WAITING] -= 1
-        if outcome == FOUND:
+    outcome = SEARCH_SUCCEEDED
+    while d.counts[QUEUE_COUNT]:
+        f = d.queue[d.counts[QUEUE_HEAD]]
+        d.counts[QUEUE_HEAD] = (d.counts[QUEUE_HEAD] + 1) % len(d.queue)
+        d.counts[QUEUE_COUNT] -= 1
+        if outcome == SEARCH_SUCCEEDED:
             outcome = _revise(h, d, f)
         d.queued[f] = False  # only now: its own drops cannot take away a support it found
     return outcome
@@ -282,7 +284,7 @@ def _revise(h, d, f):
             _drop(d, i)
         if d.size[i] < before:
             _enqueue(h, d, i)
-    return FOUND
+    return SEARCH_SUCCEEDED
 
 
 @jit

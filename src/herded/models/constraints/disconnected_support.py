@@ -24,11 +24,11 @@ from herded.models.structure_queries import count_joint_states
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 
-MOST_STATES = 2**16  # joint states of a component that is searched exactly,
+MAX_COMPONENT_STATES = 2**16  # joint states of a component that is searched exactly,
 MAX_CLUSTER_STATES = 2**12  # and of a cluster in one that has more
-MOST_CLUSTERS = 64
+MAX_CLUSTERS = 64
 MAX_TOTAL_STATES = 2**20  # joint states that are looked at
-SEARCHES = 8  # for states of other classes
+MAX_CLASS_SEARCHES = 8  # for states of other classes
 
 
 class OpenHardFactor(NamedTuple):
@@ -62,7 +62,7 @@ def find_split(
     Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
     confined. `graph` is a factor graph with hard zeros.
     """
-    left, searches = possible_states(graph), SEARCHES
+    left, searches = possible_states(graph), MAX_CLASS_SEARCHES
     for variables, classes, whole in (
         _cached_disconnected_clusters(graph)
         if blocks is None
@@ -135,12 +135,12 @@ def _clusters(
     large = []
     for factors in components:
         variables = sorted({i for f in factors for i in f.variables})
-        if count_joint_states(sizes[variables], MOST_STATES) is not None:
+        if count_joint_states(sizes[variables], MAX_COMPONENT_STATES) is not None:
             yield factors, True
         else:
             large.append(factors)
     for factors in large:
-        for first in factors[:: -(-len(factors) // MOST_CLUSTERS)]:
+        for first in factors[:: -(-len(factors) // MAX_CLUSTERS)]:
             yield _grow_cluster(first, factors, sizes), False
 
 

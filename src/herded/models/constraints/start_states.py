@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from herded.errors import InfeasibleError, ModelError
 from herded.models.constraints.constraint_search import (
-    FOUND,
-    GAVE_UP,
+    SEARCH_GAVE_UP,
+    SEARCH_SUCCEEDED,
     compile_hard,
     full_domains,
     propagate_all,
@@ -33,7 +33,7 @@ from herded.system.numerics.counter_rng import random_bits_array
 if TYPE_CHECKING:
     from herded.models.lattice import Lattice
 
-SEARCHES = 8  # most searches for one start that differs from the earlier ones
+MAX_START_SEARCHES = 8  # most searches for one start that differs from the earlier ones
 MAX_DEAD_ENDS = 1000  # dead ends allowed in each of them
 CACHED_DRAWS = 64  # draws that are remembered: small runs take less time than they
 MAX_SEARCHED_STARTS = 16  # starts of a herd whose states must be searched for
@@ -54,12 +54,12 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
     if not model.has_hard_zeros:
         return uniform_state(np.uint64(key), model.cardinalities, model.evidence)
     outcome, x = _search(to_factor_graph(model), model.evidence, key, tries)
-    if outcome == GAVE_UP:
+    if outcome == SEARCH_GAVE_UP:
         raise InfeasibleError(
             f"expected a state of positive probability, but none was found within {tries} tries: "
             "pass start= (a state of your own)"
         )
-    if outcome != FOUND:
+    if outcome != SEARCH_SUCCEEDED:
         raise _impossible(model, outcome)
     return x
 
@@ -67,7 +67,9 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
 def _search(
     graph: FactorGraph, evidence: np.ndarray, key: np.uint64, tries: int
 ) -> tuple[int, np.ndarray]:
-    """How a search for a state that agrees with `evidence` ends, and the state if it is FOUND."""
+    """How a search for a state that agrees with `evidence` ends, and the state if it is
+    SEARCH_SUCCEEDED.
+    """
     x = uniform_state(np.uint64(key), graph.cardinalities, evidence)
     hard = compile_hard(graph)
     domains = full_domains(graph, hard, evidence)
@@ -80,7 +82,7 @@ def _search(
 def is_impossible(graph: FactorGraph, evidence: np.ndarray) -> bool:
     """Whether hard zeros are proved to leave no state that agrees with `evidence` (N,)."""
     outcome, _ = _search(graph, evidence, np.uint64(0), MAX_DEAD_ENDS)
-    return outcome not in (FOUND, GAVE_UP)
+    return outcome not in (SEARCH_SUCCEEDED, SEARCH_GAVE_UP)
 
 
 def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
@@ -149,11 +151,11 @@ def _start_away_from(model: Model, starts: list[np.ndarray], key: np.uint64) -> 
         new[everyone, x] = False
     cases = np.argwhere(new)
     order = np.argsort(random_bits_array(key, len(cases)))
-    for i, k in cases[order[:SEARCHES]].tolist():
+    for i, k in cases[order[:MAX_START_SEARCHES]].tolist():
         evidence = model.evidence.copy()
         evidence[i] = k
         outcome, x = _search(to_factor_graph(model), evidence, key, MAX_DEAD_ENDS)
-        if outcome == FOUND:
+        if outcome == SEARCH_SUCCEEDED:
             return x
     return start_state(model, key)
 
@@ -162,7 +164,7 @@ def check_support(model: Model) -> None:
     """Raise where a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
         outcome, _ = _search(to_factor_graph(model), model.evidence, np.uint64(0), MAX_DEAD_ENDS)
-        if outcome not in (FOUND, GAVE_UP):
+        if outcome not in (SEARCH_SUCCEEDED, SEARCH_GAVE_UP):
             raise _impossible(model, outcome)
 
 
@@ -186,7 +188,7 @@ def possible_states(model: Model) -> np.ndarray:
     hard = compile_hard(graph)
     domains = full_domains(graph, hard, graph.evidence)
     entries = len(graph.log_tables)  # each is looked at some four times
-    if plain_python_if_short(propagate_all, 4 * entries)(hard, domains) != FOUND:
+    if plain_python_if_short(propagate_all, 4 * entries)(hard, domains) != SEARCH_SUCCEEDED:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):
         first = hard.state_start[i]

@@ -13,7 +13,7 @@ from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system.argument_checks import as_float, as_float_array
 
-VALUES = {"SPIN": (-1, 1), "BINARY": (0, 1)}
+VALUES_BY_VARTYPE = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 
 
 def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
@@ -47,7 +47,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
     """
     if not hasattr(bqm, "to_numpy_vectors"):
         raise ModelError(f"expected a dimod.BinaryQuadraticModel, got {type(bqm).__name__}")
-    values = VALUES[bqm.vartype.name]
+    values = VALUES_BY_VARTYPE[bqm.vartype.name]
     return drop_names(
         bqm,
         beta,
@@ -59,7 +59,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
 def drop_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
     """The same model, whose variables need no names: labels may then read alike."""
     slope = -_checked_beta(beta)
-    labels, values = list(bqm.variables), np.array(VALUES[bqm.vartype.name])
+    labels, values = list(bqm.variables), np.array(VALUES_BY_VARTYPE[bqm.vartype.name])
     linear, (rows, columns, quadratic), offset = bqm.to_numpy_vectors(variable_order=labels)
     n, n_pairs = len(labels), len(rows)
     energies = [
@@ -119,7 +119,7 @@ def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
     (-1.0, -0.5)
     """
     dimod = _dimod()
-    if vartype not in VALUES:
+    if vartype not in VALUES_BY_VARTYPE:
         raise ModelError(f'expected vartype="BINARY" or "SPIN", got {vartype!r}')
     scale = _checked_beta(beta)
     if scale <= 0:

@@ -62,8 +62,8 @@ def build_block(near_start, near, logs, movable, limit, cuts, held, key, order):
         eliminates = size[i] <= limit
         if not eliminates:
             i = first_cut[0]
-        remove(smallest, small_place, small_key, i, left)
-        remove(first_cut, cut_place, cut_key, i, left)
+        remove_from_heap(smallest, small_place, small_key, i, left)
+        remove_from_heap(first_cut, cut_place, cut_key, i, left)
         left -= 1
         gone[i] = True
         count, e = 0, head[i]
@@ -153,7 +153,7 @@ def restore_heap_order(heap, place, keys, i, length):
 
 
 @jit
-def remove(heap, place, keys, i, length):
+def remove_from_heap(heap, place, keys, i, length):
     """Take a variable out of a heap of so many."""
     at, last = place[i], heap[length - 1]
     if last != i:

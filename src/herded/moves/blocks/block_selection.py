@@ -20,7 +20,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.moves.blocks.block_builder import LOG_SCALE, build_block
 from herded.system.numerics.counter_rng import stream_key
 
-SLACK = 64  # what their rounding may add up to
+ROUNDING_SLACK = 64  # what their rounding may add up to
 STREAM = 8  # purpose of the stream that breaks ties
 
 
@@ -83,9 +83,11 @@ class BlockChooser:
         self.entries, self.movable, self.largest, self.most = entries, movable, 0.0, 0.0
         self.near = factors.neighbour_start, factors.neighbour
         self.logs = np.round(LOG_SCALE * np.log2(graph.cardinalities)).astype(np.int64)
-        self.limit = 2**62 if entries == np.inf else int(LOG_SCALE * np.log2(entries)) + SLACK
+        self.limit = (
+            2**62 if entries == np.inf else int(LOG_SCALE * np.log2(entries)) + ROUNDING_SLACK
+        )
         self.cuts = np.zeros(graph.n_variables, np.int64)
-        self.classes = _classes(graph, movable)
+        self.classes = _equivalence_classes(graph, movable)
         self.number = 0
 
     def next(self, held: np.ndarray | None = None) -> np.ndarray:
@@ -141,7 +143,7 @@ def _hard_scopes(graph: FactorGraph, movable: np.ndarray, entries: float) -> lis
     return list(found.values())
 
 
-def _classes(graph: FactorGraph, movable: np.ndarray) -> np.ndarray:
+def _equivalence_classes(graph: FactorGraph, movable: np.ndarray) -> np.ndarray:
     """(N,) the first variable of each one's class: those of which each decides the others."""
     first = np.arange(graph.n_variables)
     if not graph.has_hard_zeros:

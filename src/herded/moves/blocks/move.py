@@ -70,7 +70,7 @@ class Blocks:
                     f"{short_repr(value)}"
                 )
         if self.blocks is not None:
-            object.__setattr__(self, "blocks", _frozen(self.blocks))
+            object.__setattr__(self, "blocks", _freeze_blocks(self.blocks))
 
     def propose(
         self,
@@ -123,7 +123,7 @@ class Blocks:
         return BlockChoice(blocks, most)
 
 
-def _frozen(blocks: Any) -> tuple[tuple[Hashable, ...], ...]:
+def _freeze_blocks(blocks: Any) -> tuple[tuple[Hashable, ...], ...]:
     """Lists of variables as tuples, which can be compared and are written out in full."""
     rule = "expected blocks= as lists of variables, such as [[0, 1], [1, 2]]"
 

@@ -27,7 +27,7 @@ from herded.moves.tempering.learned_block_moves import (
 from herded.moves.tempering.replica_exchange import respace_if_due
 from herded.moves.tempering.tabulated_ladder_sweeps import (
     allocate_context_table,
-    fill_table,
+    fill_context_table,
     sweep_by_table,
 )
 from herded.system.compilation.jit import jit
@@ -45,7 +45,7 @@ def binary_pairs_ladder_sweeps(q, scan, run, key, leap_key, m, kept, tally, ones
     table = allocate_context_table(q, len(m.betas))
     period = 2 if len(table) else 1
     if len(table):
-        fill_table(q, m.betas, table)
+        fill_context_table(q, m.betas, table)
     for s in range(len(block)):
         sweep = run.sweep + s
         if scan.policy[0] == RANDOM:
@@ -62,7 +62,7 @@ def binary_pairs_ladder_sweeps(q, scan, run, key, leap_key, m, kept, tally, ones
         if sweep % period == period - 1:
             exchange_binary_pairs(q, m, run.key, sweep // period, is_open, queue)
         if respace_if_due(m, sweep) and len(table):
-            fill_table(q, m.betas, table)
+            fill_context_table(q, m.betas, table)
 
 
 @jit

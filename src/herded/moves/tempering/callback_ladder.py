@@ -34,7 +34,7 @@ from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
-NO_INTEGERS, NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
+NO_INTEGERS, NO_FLOATS = np.zeros(0, np.int64), np.zeros(0)
 NO_FACTORS = ExchangeArrays(
     NO_INTEGERS,
     NO_INTEGERS,
@@ -42,8 +42,8 @@ NO_FACTORS = ExchangeArrays(
     NO_INTEGERS,
     NO_INTEGERS,
     NO_INTEGERS,
-    NO_NUMBERS,
-    NO_NUMBERS,
+    NO_FLOATS,
+    NO_FLOATS,
 )
 
 

@@ -264,7 +264,7 @@ class MoveLadder(LadderLayout):
         for s in range(len(block)):
             for r, rung in enumerate(states):
                 rung.sweep = state.sweep
-                rung.x[...] = _stored(layouts[r], places[r].T)
+                rung.x[...] = _store_members(layouts[r], places[r].T)
                 row = np.zeros((1, layouts[r].sample_size), layouts[r].sample_type)
                 step = draw.step(state.sweep, state.chain * rungs + r)
                 layouts[r].sweep(rung, row, step, m.betas[r : r + 1].copy(), pool)
@@ -293,7 +293,7 @@ class MoveLadder(LadderLayout):
         return np.ascontiguousarray(sums.T).reshape(-1)
 
 
-def _stored(layout: SweepableLayout, states: np.ndarray) -> np.ndarray:
+def _store_members(layout: SweepableLayout, states: np.ndarray) -> np.ndarray:
     """States (members, N) as a layout keeps them."""
     return layout.pack(states) if isinstance(layout, HerdLayout) else layout.store(states[0])
 

@@ -63,7 +63,7 @@ def learn_blocks(q: CouplingArrays, kept: np.ndarray, done: int) -> None:
     queue, ends = np.empty(n + 1, np.uint32), np.empty(n, np.int64)
     count = done // recording_interval(done)
     for state in states[:count]:
-        quench(q, state)
+        descend_greedily(q, state)
     for before, after in pairwise(states[:count]):
         first = 0
         for end in ends[
@@ -81,7 +81,7 @@ def learn_blocks(q: CouplingArrays, kept: np.ndarray, done: int) -> None:
 
 
 @jit
-def quench(q, x):
+def descend_greedily(q, x):
     """Let single variables take their likelier value until none wants to."""
     moves = 1
     while moves:

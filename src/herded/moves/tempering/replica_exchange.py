@@ -27,8 +27,8 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
-LEAST_REJECTION = 1e-3  # of a gap between rungs, however seldom it rejects: gaps stay gaps
-FIRST_RESPACING = 32  # sweeps; then at every power of two, until the burn-in is over
+MIN_REJECTION_RATE = 1e-3  # of a gap between rungs, however seldom it rejects: gaps stay gaps
+FIRST_RESPACING_SWEEP = 32  # sweeps; then at every power of two, until the burn-in is over
 _11, _UNIT = np.uint64(11), 2.0**-53
 _ALIKE, _DIFFERS, _MET = 0, 1, 2
 
@@ -209,13 +209,13 @@ def respace_if_due(m, sweep):
     a bridge depends: components are exchanged easily also where whole states are nothing alike.
     """
     done = sweep + 1
-    if m.is_frozen[0] or done < FIRST_RESPACING or done & (done - 1):
+    if m.is_frozen[0] or done < FIRST_RESPACING_SWEEP or done & (done - 1):
         return False
     rates = np.zeros(m.spaced)
     for r in range(m.spaced):
         if m.tried[r] > 0.0:
             rates[r] = (m.apart[r] if m.bridges else m.rejected[r]) / m.tried[r]
-        rates[r] = max(rates[r], LEAST_REJECTION)
+        rates[r] = max(rates[r], MIN_REJECTION_RATE)
         rates[r] = np.sqrt(rates[r]) if m.bridges else rates[r]
     respace_betas(m.betas, rates)
     for r in range(len(m.tried)):

@@ -11,8 +11,8 @@ from herded.layouts.binary_pairs.arrays import fixed_sigmoid
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-MOST_NEIGHBOURS = 6
-MOST_ENTRIES = 2**20  # of tables of four bytes: more would not stay in a core's own cache
+MAX_TABULATED_NEIGHBOURS = 6
+MAX_CONTEXT_ENTRIES = 2**20  # of tables of four bytes: more would not stay in a core's own cache
 _1, _3, _8, _31, _33, _BYTE = (np.uint64(k) for k in (1, 3, 8, 31, 33, 255))
 
 
@@ -23,13 +23,13 @@ def allocate_context_table(q, rungs):
     for i in range(len(q.alone)):
         links = np.int64(q.link_start[i + 1] - q.link_start[i])
         most = links if links > most else most
-    size = len(q.alone) * rungs << min(most, MOST_NEIGHBOURS)
-    fits = rungs % 8 == 0 and most <= MOST_NEIGHBOURS and size <= MOST_ENTRIES
+    size = len(q.alone) * rungs << min(most, MAX_TABULATED_NEIGHBOURS)
+    fits = rungs % 8 == 0 and most <= MAX_TABULATED_NEIGHBOURS and size <= MAX_CONTEXT_ENTRIES
     return np.empty(size if fits else 0, np.uint32)
 
 
 @jit
-def fill_table(q, betas, table):
+def fill_context_table(q, betas, table):
     """p of every variable, state of its neighbours, and rung."""
     rungs = len(betas)
     row = len(table) // (len(q.alone) * rungs)

@@ -20,12 +20,13 @@ from herded.run.training_helpers import random_permutation
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
 
-START = 1.0  # of the sums of squared gradients: larger would slow down the first steps
-PIECE = 4096  # sentences between two calls of `watch`
+# of the sums of squared gradients: larger would slow down the first steps
+INITIAL_SQUARED_GRADIENT = 1.0
+SENTENCES_PER_WATCH = 4096  # sentences between two calls of `watch`
 
 
 @dataclass
-class Learner:
+class CRFTrainer:
     """A CRF in training: one epoch more at each call of `epoch`."""
 
     batch: Batch
@@ -43,10 +44,10 @@ class Learner:
         self.counts = np.zeros(2**self.bits, np.uint32)
         # A row holds its weights and then its sums of squared gradients: they are used together.
         self.learned = np.zeros((2**self.bits, 2 * width), np.float32)
-        self.learned[:, width:] = START
-        self.squares = np.full(self.transitions.shape, START)
+        self.learned[:, width:] = INITIAL_SQUARED_GRADIENT
+        self.squares = np.full(self.transitions.shape, INITIAL_SQUARED_GRADIENT)
         self.done = 0
-        count_rows(*self._words(), self.bits, self.counts)
+        count_row_uses(*self._words(), self.bits, self.counts)
 
     @property
     def weights(self) -> np.ndarray:
@@ -62,9 +63,9 @@ class Learner:
         n = len(self.batch.starts) - 1
         order = random_permutation(n, self.seed, self.done, 1)
         loss = 0.0
-        for first in range(0, n, PIECE):
+        for first in range(0, n, SENTENCES_PER_WATCH):
             loss += train_sentences(
-                order[first : first + PIECE],
+                order[first : first + SENTENCES_PER_WATCH],
                 self.labels,
                 *self._words(),
                 self.bits,
@@ -77,7 +78,7 @@ class Learner:
                 self.transitions,
                 self.squares,
             )
-            if watch(self.done * n + min(first + PIECE, n)):
+            if watch(self.done * n + min(first + SENTENCES_PER_WATCH, n)):
                 return None
         self.done += 1
         return loss / max(1, len(self.labels))
@@ -88,7 +89,7 @@ class Learner:
 
 
 @jit
-def count_rows(types, starts, atoms, places, salts, table, bits, counts):
+def count_row_uses(types, starts, atoms, places, salts, table, bits, counts):
     """counts[r] += how often an epoch uses row r."""
     for s in range(len(starts) - 1):
         a, b = starts[s], starts[s + 1]

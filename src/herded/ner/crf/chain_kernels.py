@@ -154,7 +154,7 @@ def _backward(e, local, beta):
 
 
 @jit
-def viterbi(scores, transitions, starts, best):
+def viterbi_of_sentences(scores, transitions, starts, best):
     """best[i] = the label of word i in the best labelling of its sentence; lowest of equals."""
     width = scores.shape[1]
     longest = 0

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.ner.crf.chain_kernels import score_sentences, sentence_marginals, viterbi
+from herded.ner.crf.chain_kernels import score_sentences, sentence_marginals, viterbi_of_sentences
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.features import compile_templates
 from herded.ner.text.labels import OUTSIDE, split_label
 from herded.ner.text.lexicon import Lexicon
 
-LARGEST = 127  # of a quantised weight
+MAX_QUANTISED_WEIGHT = 127  # of a quantised weight
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ChainWeights:
     def best(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """(N,) the best labelling of each sentence."""
         labels = np.empty(len(scores), np.int64)
-        viterbi(scores, self.transitions, starts, labels)
+        viterbi_of_sentences(scores, self.transitions, starts, labels)
         return labels
 
     def marginals(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -65,7 +65,7 @@ class ChainWeights:
         """
         weights = self.weights * np.float32(self.scale)
         weights = weights - weights[:, :1]
-        scale = float(np.abs(weights).max(initial=1e-30)) / LARGEST
+        scale = float(np.abs(weights).max(initial=1e-30)) / MAX_QUANTISED_WEIGHT
         short = np.rint(weights / scale).astype(np.int8)
         short[np.abs(short).max(axis=1) < least] = 0
         return replace(self, weights=short, scale=scale)

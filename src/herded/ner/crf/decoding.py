@@ -30,13 +30,13 @@ def zero_temperature(sweep: int, total: int) -> float:
     return 0.0
 
 
-def _herded(seed: int, linked: bool) -> HerdedGibbs:
+def _herded_decoder(seed: int, linked: bool) -> HerdedGibbs:
     # A word with links has so many contexts that only those that are met get a weight.
     return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
 
 
-SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
-    "herded": _herded,
+DECODER_SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
+    "herded": _herded_decoder,
     "gibbs": lambda seed, linked: Gibbs(seed=seed),
     "annealed": lambda seed, linked: Gibbs(seed=seed, schedule="linear"),
     "annealed-herded": lambda seed, linked: HerdedGibbs(
@@ -44,8 +44,8 @@ SAMPLERS: dict[str, Callable[[int, bool], Sampler]] = {
     ),
     "icm": lambda seed, linked: Gibbs(seed=seed, schedule=zero_temperature),
 }
-RANDOM = ("gibbs", "annealed")
-DECODERS = ("viterbi", "max-marginals", *SAMPLERS)
+RANDOM_DECODERS = ("gibbs", "annealed")
+DECODERS = ("viterbi", "max-marginals", *DECODER_SAMPLERS)
 
 
 def chosen_decoder(name: str | None) -> str:
@@ -98,11 +98,11 @@ def decode(
     model = build_document_model(chain, batch, scores, ties)
     first = chain.best(scores, batch.starts) if start is None else start
     if decoder == "max-marginals":
-        method = _herded(seed, True)
+        method = _herded_decoder(seed, True)
         found = infer(model, method, sweeps=sweeps, start=first, keep=[Marginals()])
         best: np.ndarray = found.marginals.argmax(axis=1)
         return best
-    return best_sample(model, SAMPLERS[decoder](seed, ties is not None), sweeps, first)
+    return best_sample(model, DECODER_SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
 @stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself

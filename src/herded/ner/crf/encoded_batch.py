@@ -9,15 +9,15 @@ from herded.ner.text.lexicon import Lexicon
 from herded.ner.text.word_atoms import (
     CAPITALISED,
     CAPITALS,
-    LOWER,
-    SHORT,
+    LOWER_ATOM,
+    SHORT_SHAPE_ATOM,
     SMALL_LETTERS,
     Vocabulary,
 )
 
 Words = Sequence[str]  # of one sentence
 
-_MOST = 2  # a place counts other mentions up to two
+_MAX_COUNTED_MENTIONS = 2  # a place counts other mentions up to two
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -78,21 +78,29 @@ def _repeats(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     "Bush" at the start of a sentence may be a plant; where "Bush" stands within another sentence
     it is a name, and where "bush" does it is not.
     """
-    short = batch.atoms[batch.types, SHORT]
+    short = batch.atoms[batch.types, SHORT_SHAPE_ATOM]
     capitalised, capitals = short == CAPITALISED, short == CAPITALS
     first = np.zeros(len(short) + 1, bool)
     first[batch.starts] = True
-    same = same_words(batch, LOWER)
+    same = same_words(batch, LOWER_ATOM)
     small = np.bincount(same, short == SMALL_LETTERS)[same]
     within = capitalised & ~first[:-1]
     elsewhere = np.bincount(same, within)[same] - within
-    code = np.minimum(small, _MOST) + 3 * np.minimum(elsewhere, _MOST) + 9 * first[:-1]
+    code = (
+        np.minimum(small, _MAX_COUNTED_MENTIONS)
+        + 3 * np.minimum(elsewhere, _MAX_COUNTED_MENTIONS)
+        + 9 * first[:-1]
+    )
     return small, np.where(capitalised | capitals, 1 + code + 18 * capitals, 0)
 
 
 def _cases(batch: Batch) -> np.ndarray:
     """A number for a word's sentence: a headline in capitals, none at all, many, or as usual."""
-    short, owner, n = batch.atoms[batch.types, SHORT], _owners(batch.starts), len(batch.starts) - 1
+    short, owner, n = (
+        batch.atoms[batch.types, SHORT_SHAPE_ATOM],
+        _owners(batch.starts),
+        len(batch.starts) - 1,
+    )
     small = np.bincount(owner, short == SMALL_LETTERS, n)
     large = np.bincount(owner, (short == CAPITALISED) | (short == CAPITALS), n)
     found: np.ndarray = np.select([small == 0, large == 0, large > small], [0, 1, 2], 3)[owner]

@@ -8,86 +8,92 @@ faster than they could be read from memory.
 import numpy as np
 
 from herded.ner.text.word_atoms import (
-    AFTER,
     ATOMS,
-    BEFORE,
-    HEAD,
-    LOWER,
-    SHAPE,
-    SHORT,
-    TAIL,
-    WORD,
+    HEAD_ATOM,
+    LOWER_ATOM,
+    PADDING_AFTER,
+    PADDING_BEFORE,
+    SHAPE_ATOM,
+    SHORT_SHAPE_ATOM,
+    TAIL_ATOM,
+    WORD_ATOM,
 )
 from herded.system.compilation.jit import jit
 
-MOST_PAIRS = 3
-REPEATS, CASE, LISTED = range(len(ATOMS), len(ATOMS) + 3)  # atoms of a word's place
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FOLD = np.uint64(0xD6E8FEB86659FD93)
-NOWHERE = np.uint64(0xFFFF)
+MAX_FEATURE_PAIRS = 3
+REPEAT_ATOM, CASE_ATOM, LISTED_ATOM = range(len(ATOMS), len(ATOMS) + 3)  # atoms of a word's place
+GOLDEN_RATIO_64 = np.uint64(0x9E3779B97F4A7C15)
+FOLD_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
+NO_COLUMN = np.uint64(0xFFFF)
 _32 = np.uint64(32)
 
 
 def _templates() -> list[tuple[int, list[tuple[int, int]]]]:
     """(name, pairs): templates of one name are one feature wherever they look."""
-    pairs: list[list[tuple[int, int]]] = [[(0, WORD)], [(0, SHAPE)], [(0, SHORT)]]
-    pairs += [[(at, LOWER)] for at in (-2, -1, 0, 1, 2)]
-    pairs += [[(at, SHAPE)] for at in (-2, -1, 1, 2)]
-    pairs += [[(0, HEAD + k)] for k in range(4)] + [[(0, TAIL + k)] for k in range(4)]
-    pairs += [[(at, TAIL + 2)] for at in (-1, 1)] + [[(at, HEAD + 3)] for at in (-1, 1)]
+    pairs: list[list[tuple[int, int]]] = [
+        [(0, WORD_ATOM)],
+        [(0, SHAPE_ATOM)],
+        [(0, SHORT_SHAPE_ATOM)],
+    ]
+    pairs += [[(at, LOWER_ATOM)] for at in (-2, -1, 0, 1, 2)]
+    pairs += [[(at, SHAPE_ATOM)] for at in (-2, -1, 1, 2)]
+    pairs += [[(0, HEAD_ATOM + k)] for k in range(4)] + [[(0, TAIL_ATOM + k)] for k in range(4)]
+    pairs += [[(at, TAIL_ATOM + 2)] for at in (-1, 1)] + [[(at, HEAD_ATOM + 3)] for at in (-1, 1)]
     pairs += [
-        [(-1, LOWER), (0, LOWER)],
-        [(0, LOWER), (1, LOWER)],
-        [(-1, LOWER), (1, LOWER)],
-        [(-2, LOWER), (-1, LOWER)],
-        [(1, LOWER), (2, LOWER)],
-        [(-1, LOWER), (0, SHAPE)],
-        [(0, SHAPE), (1, LOWER)],
-        [(-2, LOWER), (-1, LOWER), (0, SHORT)],
-        [(0, SHORT), (1, LOWER), (2, LOWER)],
-        [(-1, SHAPE), (0, SHAPE)],
-        [(0, SHAPE), (1, SHAPE)],
-        [(-1, SHAPE), (0, SHAPE), (1, SHAPE)],
-        [(-2, SHORT), (-1, SHORT), (0, SHORT)],
-        [(0, SHORT), (1, SHORT), (2, SHORT)],
-        [(0, LOWER), (-1, SHORT)],
-        [(0, LOWER), (1, SHORT)],
-        [(0, TAIL + 2), (0, SHORT)],
-        [(0, HEAD + 2), (0, SHORT)],
-        [(0, TAIL + 2), (1, LOWER)],
-        [(-1, LOWER), (0, TAIL + 2)],
-        [(0, REPEATS)],
-        [(0, REPEATS), (0, SHAPE)],
-        [(0, CASE), (0, SHAPE)],
-        [(0, CASE), (0, LOWER)],
-        [(-1, LISTED)],
-        [(0, LISTED)],
-        [(1, LISTED)],
-        [(0, LISTED), (0, SHORT)],
-        [(-1, LISTED), (0, LISTED)],
-        [(0, LISTED), (1, LISTED)],
-        [(-1, LISTED), (0, LISTED), (1, LISTED)],
-        [(0, LISTED), (-1, LOWER)],
-        [(0, LISTED), (1, LOWER)],
+        [(-1, LOWER_ATOM), (0, LOWER_ATOM)],
+        [(0, LOWER_ATOM), (1, LOWER_ATOM)],
+        [(-1, LOWER_ATOM), (1, LOWER_ATOM)],
+        [(-2, LOWER_ATOM), (-1, LOWER_ATOM)],
+        [(1, LOWER_ATOM), (2, LOWER_ATOM)],
+        [(-1, LOWER_ATOM), (0, SHAPE_ATOM)],
+        [(0, SHAPE_ATOM), (1, LOWER_ATOM)],
+        [(-2, LOWER_ATOM), (-1, LOWER_ATOM), (0, SHORT_SHAPE_ATOM)],
+        [(0, SHORT_SHAPE_ATOM), (1, LOWER_ATOM), (2, LOWER_ATOM)],
+        [(-1, SHAPE_ATOM), (0, SHAPE_ATOM)],
+        [(0, SHAPE_ATOM), (1, SHAPE_ATOM)],
+        [(-1, SHAPE_ATOM), (0, SHAPE_ATOM), (1, SHAPE_ATOM)],
+        [(-2, SHORT_SHAPE_ATOM), (-1, SHORT_SHAPE_ATOM), (0, SHORT_SHAPE_ATOM)],
+        [(0, SHORT_SHAPE_ATOM), (1, SHORT_SHAPE_ATOM), (2, SHORT_SHAPE_ATOM)],
+        [(0, LOWER_ATOM), (-1, SHORT_SHAPE_ATOM)],
+        [(0, LOWER_ATOM), (1, SHORT_SHAPE_ATOM)],
+        [(0, TAIL_ATOM + 2), (0, SHORT_SHAPE_ATOM)],
+        [(0, HEAD_ATOM + 2), (0, SHORT_SHAPE_ATOM)],
+        [(0, TAIL_ATOM + 2), (1, LOWER_ATOM)],
+        [(-1, LOWER_ATOM), (0, TAIL_ATOM + 2)],
+        [(0, REPEAT_ATOM)],
+        [(0, REPEAT_ATOM), (0, SHAPE_ATOM)],
+        [(0, CASE_ATOM), (0, SHAPE_ATOM)],
+        [(0, CASE_ATOM), (0, LOWER_ATOM)],
+        [(-1, LISTED_ATOM)],
+        [(0, LISTED_ATOM)],
+        [(1, LISTED_ATOM)],
+        [(0, LISTED_ATOM), (0, SHORT_SHAPE_ATOM)],
+        [(-1, LISTED_ATOM), (0, LISTED_ATOM)],
+        [(0, LISTED_ATOM), (1, LISTED_ATOM)],
+        [(-1, LISTED_ATOM), (0, LISTED_ATOM), (1, LISTED_ATOM)],
+        [(0, LISTED_ATOM), (-1, LOWER_ATOM)],
+        [(0, LISTED_ATOM), (1, LOWER_ATOM)],
     ]
     named = list(enumerate(pairs))
     left, right = len(named), len(named) + 1  # disjunctive words: somewhere within five
     for distance in (1, 2, 3, 4, 5):
         named += [
-            (left, [(-distance, LOWER), (0, SHORT)]),
-            (right, [(distance, LOWER), (0, SHORT)]),
+            (left, [(-distance, LOWER_ATOM), (0, SHORT_SHAPE_ATOM)]),
+            (right, [(distance, LOWER_ATOM), (0, SHORT_SHAPE_ATOM)]),
         ]
     return named
 
 
 def compile_templates() -> tuple[np.ndarray, np.ndarray]:
-    """(salts, pairs): what `feature_rows` reads; pairs is (templates, 1 + 2 * MOST_PAIRS)."""
+    """(salts, pairs): what `feature_rows` reads; pairs is (templates, 1 + 2 *
+    MAX_FEATURE_PAIRS).
+    """
     named = _templates()
-    table = np.zeros((len(named), 1 + 2 * MOST_PAIRS), np.int64)
+    table = np.zeros((len(named), 1 + 2 * MAX_FEATURE_PAIRS), np.int64)
     salts = np.empty(len(named), np.uint64)
     for f, (name, pairs) in enumerate(named):
         with np.errstate(over="ignore"):
-            salts[f] = GOLDEN * np.uint64(name + 1)
+            salts[f] = GOLDEN_RATIO_64 * np.uint64(name + 1)
         table[f, 0] = len(pairs)
         table[f, 1 : 1 + 2 * len(pairs)] = np.ravel(pairs)
     return salts, table
@@ -104,13 +110,13 @@ def feature_rows(types, atoms, places, salts, table, bits, rows):
             for k in range(table[f, 0]):
                 at, atom = i + table[f, 1 + 2 * k], table[f, 2 + 2 * k]
                 if atom >= n_atoms:
-                    value = np.uint64(places[at, atom - n_atoms]) if 0 <= at < n else NOWHERE
+                    value = np.uint64(places[at, atom - n_atoms]) if 0 <= at < n else NO_COLUMN
                 elif at < 0:
-                    value = atoms[BEFORE, atom]
+                    value = atoms[PADDING_BEFORE, atom]
                 elif at >= n:
-                    value = atoms[AFTER, atom]
+                    value = atoms[PADDING_AFTER, atom]
                 else:
                     value = atoms[types[at], atom]
-                h = (h ^ value) * GOLDEN
+                h = (h ^ value) * GOLDEN_RATIO_64
                 h ^= h >> _32
-            rows[i, f] = (h * FOLD) >> shift
+            rows[i, f] = (h * FOLD_MULTIPLIER) >> shift

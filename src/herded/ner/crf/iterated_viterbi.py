@@ -8,13 +8,13 @@ higher.
 
 import numpy as np
 
-from herded.ner.crf.chain_kernels import viterbi
+from herded.ner.crf.chain_kernels import viterbi_of_sentences
 from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
 from herded.ner.crf.skip_chain import TieWeights
 from herded.system.compilation.jit import jit
 
-MOST_ROUNDS = 100
+MAX_VITERBI_ROUNDS = 100
 
 
 def iterate_viterbi(
@@ -34,7 +34,7 @@ def iterate_viterbi(
         other[order],
         np.concatenate([strengths, strengths])[order],
         ties.potentials(chain),
-        MOST_ROUNDS,
+        MAX_VITERBI_ROUNDS,
         labels,
     )
     return labels
@@ -61,7 +61,7 @@ def sentence_rounds(
                             local[i - a, k] += strengths[e] * table[k, labels[linked[e]]]
             ends[0], ends[1] = 0, b - a
             best = np.empty(b - a, np.int64)
-            viterbi(local, transitions, ends, best)
+            viterbi_of_sentences(local, transitions, ends, best)
             new = sentence_score(
                 scores, transitions, a, best, link_start, linked, strengths, table, labels
             )

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.errors import CorpusError, Interrupted, MethodError
 from herded.methods.options import check_seed
-from herded.ner.crf.adagrad_training import Learner
+from herded.ner.crf.adagrad_training import CRFTrainer
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions, label_set
 from herded.ner.crf.encoded_batch import Batch, encode
 from herded.ner.crf.serialization import load_chain, save_chain
@@ -17,10 +17,10 @@ from herded.ner.entity_scoring import score
 from herded.ner.text.labels import to_bio, to_io
 from herded.ner.text.lexicon import Lexicon
 from herded.ner.text.sentence_inputs import (
-    Labels,
-    Texts,
+    SentenceLabels,
+    TextInputs,
     are_documents,
-    regroup,
+    regroup_by_document,
     sentences_and_labels,
     sentences_of,
 )
@@ -28,7 +28,7 @@ from herded.ner.text.word_atoms import Vocabulary
 from herded.run.training_helpers import EarlyStopping, divergence_error, progress_and_interrupt
 from herded.system.argument_checks import is_number_between, is_whole_number
 
-Pair = tuple[Texts, Sequence[Labels]]
+Pair = tuple[TextInputs, Sequence[SentenceLabels]]
 SCHEMES = {"io": to_io, "bio": to_bio}
 
 
@@ -119,10 +119,10 @@ class CRF:
 
     def fit(
         self,
-        X: Texts,
-        y: Sequence[Labels] | None = None,
+        X: TextInputs,
+        y: Sequence[SentenceLabels] | None = None,
         *,
-        dev: Texts | Pair | None = None,
+        dev: TextInputs | Pair | None = None,
         kinds: Sequence[str] = (),
     ) -> "CRF":
         """Learn from labelled sentences.
@@ -161,7 +161,7 @@ class CRF:
         if not len(flat):
             raise CorpusError("expected words to learn from, got none")
         vocabulary = Vocabulary()
-        learner = Learner(
+        learner = CRFTrainer(
             batch=encode(documents, vocabulary, self.lexicon),
             labels=flat,
             transitions=first_transitions(names),
@@ -177,7 +177,7 @@ class CRF:
             held, right = (
                 sentences_and_labels(*cast(Pair, dev))
                 if pair
-                else sentences_and_labels(cast(Texts, dev))
+                else sentences_and_labels(cast(TextInputs, dev))
             )
             if not any(right):
                 raise CorpusError("expected words in the development set, got none")
@@ -202,9 +202,9 @@ class CRF:
 
     def _learn(
         self,
-        learner: Learner,
+        learner: CRFTrainer,
         names: tuple[str, ...],
-        development: tuple[Batch, list[Labels]] | None,
+        development: tuple[Batch, list[SentenceLabels]] | None,
     ) -> None:
         """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
         self.history_: list[dict[str, float]] = []
@@ -237,21 +237,23 @@ class CRF:
                 found = self if epochs else None
                 raise Interrupted(f"interrupted after {epochs} of {self.epochs} epochs", found)
 
-    def predict(self, X: Texts) -> list[Any]:
+    def predict(self, X: TextInputs) -> list[Any]:
         """The best labelling: for each sentence a tuple of labels; documents give lists of them."""
         chain, batch = self._encode(X)
         best = chain.best(chain.scores(batch), batch.starts)
-        return regroup(X, batch.starts, [chain.labels[k] for k in best])
+        return regroup_by_document(X, batch.starts, [chain.labels[k] for k in best])
 
-    def predict_marginals(self, X: Texts) -> list[Any]:
+    def predict_marginals(self, X: TextInputs) -> list[Any]:
         """For each sentence the probabilities (words, labels); documents give lists of them.
 
         The columns are the labels of `chain_.labels`.
         """
         chain, batch = self._encode(X)
-        return regroup(X, batch.starts, chain.marginals(chain.scores(batch), batch.starts))
+        return regroup_by_document(
+            X, batch.starts, chain.marginals(chain.scores(batch), batch.starts)
+        )
 
-    def score(self, X: Texts, y: Sequence[Labels] | None = None) -> float:
+    def score(self, X: TextInputs, y: Sequence[SentenceLabels] | None = None) -> float:
         """F1 over whole entities."""
         chain, batch = self._encode(X)
         return _f1(chain, batch, sentences_and_labels(X, y)[1])
@@ -274,12 +276,12 @@ class CRF:
             raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
         return self.chain_
 
-    def _encode(self, X: Texts) -> tuple[ChainWeights, Batch]:
+    def _encode(self, X: TextInputs) -> tuple[ChainWeights, Batch]:
         chain = self._chain()
         return chain, encode(sentences_of(X), Vocabulary(), chain.lexicon)
 
 
-def _f1(chain: ChainWeights, batch: Batch, truth: list[Labels]) -> float:
+def _f1(chain: ChainWeights, batch: Batch, truth: list[SentenceLabels]) -> float:
     best = chain.best(chain.scores(batch), batch.starts)
     words = [chain.labels[k] for k in best]
     starts = batch.starts

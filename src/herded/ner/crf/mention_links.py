@@ -1,7 +1,7 @@
 """Which words of a document are likely to have the same label: rules that make skip edges.
 
 Sutton and McCallum (2004) link identical capitalised words; so do these. A rule is a function
-from a batch to `MentionLinks`; a new one goes into `RULES`.
+from a batch to `MentionLinks`; a new one goes into `LINK_RULES`.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.ner.crf.encoded_batch import Batch, same_words
-from herded.ner.text.word_atoms import KIND, UPPER, WORD
+from herded.ner.text.word_atoms import KIND_ATOM, UPPER_CASE, WORD_ATOM
 
 
 class MentionLinks(NamedTuple):
@@ -36,13 +36,13 @@ def all_mentions(batch: Batch, most: int = 10) -> MentionLinks:
     return MentionLinks(edges, 2.0 / degree[edges].sum(axis=1))
 
 
-RULES: dict[str, Callable[[Batch], MentionLinks]] = {"next": next_mention, "all": all_mentions}
+LINK_RULES: dict[str, Callable[[Batch], MentionLinks]] = {"next": next_mention, "all": all_mentions}
 
 
 def _mentions(batch: Batch, most: int) -> np.ndarray:
     """Pairs of equal capitalised words that have at most `most` - 1 others between them."""
     names = np.flatnonzero(_may_be_name(batch))
-    same = same_words(batch, WORD)[names]
+    same = same_words(batch, WORD_ATOM)[names]
     order = np.argsort(same, kind="stable")
     names, same = names[order], same[order]
     pairs = [
@@ -55,5 +55,7 @@ def _mentions(batch: Batch, most: int) -> np.ndarray:
 
 def _may_be_name(batch: Batch) -> np.ndarray:
     """Capitalised words that the document nowhere writes in small letters."""
-    found: np.ndarray = (batch.atoms[batch.types, KIND] == UPPER) & (batch.small_mentions == 0)
+    found: np.ndarray = (batch.atoms[batch.types, KIND_ATOM] == UPPER_CASE) & (
+        batch.small_mentions == 0
+    )
     return found

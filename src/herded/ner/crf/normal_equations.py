@@ -7,7 +7,7 @@ import numpy as np
 
 from herded.system.compilation.jit import jit
 
-SMALLEST = 1e-30  # pivot: rounding may leave less than there is
+MIN_PIVOT = 1e-30  # pivot: rounding may leave less than there is
 
 
 @jit
@@ -28,7 +28,7 @@ def solve_symmetric(matrix, right):
     n = len(right)
     lower, pivots, x = matrix.copy(), np.empty(n), right.copy()
     for j in range(n):
-        pivots[j] = max(lower[j, j], SMALLEST)
+        pivots[j] = max(lower[j, j], MIN_PIVOT)
         for i in range(j + 1, n):
             lower[i, j] /= pivots[j]
         for i in range(j + 1, n):

@@ -18,9 +18,9 @@ from herded.system import atomic_files, memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.npz_reader import read_arrays
 
-FORMAT = 2  # 1 knew four lists of names at the most
-MOST_BITS = 28
-TINY, HUGE = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
+RECOGNISER_FORMAT = 2  # 1 knew four lists of names at the most
+MAX_BITS = 28
+MIN_SCALE, MAX_NUMBER = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
 
 
 def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) -> None:
@@ -28,7 +28,7 @@ def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) 
     present = chain.weights.any(axis=1)
     arrays = {name: value for name, value in extra.items() if isinstance(value, np.ndarray)}
     header = {
-        "format": FORMAT,
+        "format": RECOGNISER_FORMAT,
         "labels": chain.labels,
         "scale": chain.scale,
         "rows": len(chain.weights),
@@ -42,7 +42,7 @@ def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) 
     if chain.lexicon is not None:
         arrays |= {"lexicon_keys": chain.lexicon.keys, "lexicon_kinds": chain.lexicon.kinds}
     text = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
-    with atomic_files.replacing(path, CorpusError, "the model") as file:
+    with atomic_files.atomic_replacement(path, CorpusError, "the model") as file:
         np.savez_compressed(file, header=text, **arrays)  # type: ignore[arg-type]
 
 
@@ -71,7 +71,7 @@ def read_recogniser(
 
 
 def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ChainWeights:
-    if header["format"] != FORMAT:
+    if header["format"] != RECOGNISER_FORMAT:
         raise ValueError(f"format {header['format']}")
     labels, rows, scale = tuple(header["labels"]), header["rows"], header["scale"]
     kinds = [split_label(label)[1] for label in labels]
@@ -79,16 +79,16 @@ def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ChainWeight
         raise ValueError(f"labels {labels}")
     if len(set(labels)) != len(labels):
         raise ValueError(f"labels {labels}, some of them twice")
-    if not is_whole_number(rows, 2) or rows.bit_count() != 1 or rows > 2**MOST_BITS:
+    if not is_whole_number(rows, 2) or rows.bit_count() != 1 or rows > 2**MAX_BITS:
         raise ValueError(f"{rows} rows")
-    if not is_number_between(scale, TINY, HUGE):
+    if not is_number_between(scale, MIN_SCALE, MAX_NUMBER):
         raise ValueError(f"scale {scale}")
     weights = _weights(arrays["present"], arrays["weights"], rows, len(labels))
     transitions = arrays["transitions"]
     if transitions.shape != (len(labels) + 1, len(labels)) or transitions.dtype != np.float64:
         raise ValueError(f"transitions {transitions.shape} {transitions.dtype}")
     # Some label may follow each label, and none is sure to.
-    if not ((transitions < HUGE).all() and (transitions > -HUGE).any(axis=1).all()):
+    if not ((transitions < MAX_NUMBER).all() and (transitions > -MAX_NUMBER).any(axis=1).all()):
         raise ValueError("transitions that are no log-potentials")
     lexicon = None
     if "lexicon_keys" in arrays:

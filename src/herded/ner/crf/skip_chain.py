@@ -23,16 +23,16 @@ from herded.models.factor_graph import FactorGraph
 from herded.ner.crf.chain_kernels import forward_backward
 from herded.ner.crf.chain_weights import ChainWeights
 from herded.ner.crf.encoded_batch import Batch
-from herded.ner.crf.mention_links import RULES, MentionLinks
+from herded.ner.crf.mention_links import LINK_RULES, MentionLinks
 from herded.ner.crf.normal_equations import gram_matrix, solve_symmetric
 from herded.ner.text.labels import split_label
 from herded.run.training_helpers import subtract_l2_penalty
 from herded.system.compilation.jit import jit
 
-PENALTY = 1.0  # on squared entries of S
-STEPS = 100
-LEAST = 1e-30  # information on trust, where all labels are certain and there is none
-ENOUGH = 1e-6  # gain of the objective, relative, below which the fit ends
+SKIP_PENALTY = 1.0  # on squared entries of S
+MAX_FIT_STEPS = 100
+MIN_INFORMATION = 1e-30  # information on trust, where all labels are certain and there is none
+MIN_RELATIVE_GAIN = 1e-6  # gain of the objective, relative, below which the fit ends
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TieWeights:
 
     def links(self, batch: Batch) -> MentionLinks:
         """The skip edges of the batch's documents."""
-        return RULES[self.rule](batch)
+        return LINK_RULES[self.rule](batch)
 
     def potentials(self, chain: ChainWeights) -> np.ndarray:
         """(K, K) S for each pair of labels."""
@@ -77,7 +77,7 @@ def build_document_model(
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingDocument:
     """Documents, what a chain that has not seen them says, and their true labels."""
 
     chain: ChainWeights
@@ -85,7 +85,7 @@ class Example:
     labels: np.ndarray  # (N,)
 
 
-def fit_ties(examples: Sequence[Example], rule: str = "next") -> TieWeights:
+def fit_ties(examples: Sequence[TrainingDocument], rule: str = "next") -> TieWeights:
     """Trust and S that maximise the pseudo-likelihood, by Fisher scoring."""
     kinds = label_kinds(examples[0].chain)
     n = int(kinds.max()) + 1
@@ -94,7 +94,7 @@ def fit_ties(examples: Sequence[Example], rule: str = "next") -> TieWeights:
     parameters = np.zeros(symmetric.shape[1])
     parameters[0] = 1.0
     value, gradient, information = _objective(cases, kinds, symmetric, parameters)
-    for _ in range(STEPS):
+    for _ in range(MAX_FIT_STEPS):
         step = solve_symmetric(information, gradient)
         gain, size = 0.0, 1.0
         while size > 1e-6 and not gain > 0:
@@ -102,20 +102,20 @@ def fit_ties(examples: Sequence[Example], rule: str = "next") -> TieWeights:
             again = _objective(cases, kinds, symmetric, tried)
             gain = again[0] - value if tried[0] > 0 else 0.0
             size /= 2
-        if not gain > ENOUGH * abs(value):
+        if not gain > MIN_RELATIVE_GAIN * abs(value):
             break
         parameters, (value, gradient, information) = tried, again
     full = symmetric @ parameters
     return TieWeights(full[1:].reshape(n, n), float(full[0]), rule)
 
 
-def _case(example: Example, rule: str, kinds: np.ndarray) -> tuple[np.ndarray, ...]:
+def _case(example: TrainingDocument, rule: str, kinds: np.ndarray) -> tuple[np.ndarray, ...]:
     """Scores, transitions, starts, true labels, and how many links to each kind a word has."""
     chain, batch = example.chain, example.batch
     scores = chain.scores(batch)
     guess = kinds[chain.best(scores, batch.starts)]
     linked = np.zeros((len(scores), int(kinds.max()) + 1))
-    (first, second), strengths = (links := RULES[rule](batch)).edges.T, links.strengths
+    (first, second), strengths = (links := LINK_RULES[rule](batch)).edges.T, links.strengths
     np.add.at(linked, (first, guess[second]), strengths)
     np.add.at(linked, (second, guess[first]), strengths)
     return scores, chain.transitions, batch.starts, example.labels, linked
@@ -140,9 +140,9 @@ def _objective(
     """Penalised log pseudo-likelihood, its gradient, and the sum of its squared parts."""
     full = symmetric @ parameters
     n = int(kinds.max()) + 1
-    weights = np.r_[0.0, np.full(len(parameters) - 1, PENALTY)]  # trust is not pulled to 0
+    weights = np.r_[0.0, np.full(len(parameters) - 1, SKIP_PENALTY)]  # trust is not pulled to 0
     value, gradient = subtract_l2_penalty(0.0, np.zeros(len(parameters)), parameters, weights)
-    information = np.diag(np.maximum(weights, LEAST))
+    information = np.diag(np.maximum(weights, MIN_INFORMATION))
     for scores, transitions, starts, labels, linked in cases:
         table = full[1:].reshape(n, n)
         parts = np.zeros((len(starts) - 1, len(full)))

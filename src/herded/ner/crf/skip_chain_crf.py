@@ -8,15 +8,15 @@ from herded.errors import CorpusError, MethodError
 from herded.ner.crf.decoding import check_decoder
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.linear_chain_crf import CRF, SCHEMES, Pair
-from herded.ner.crf.mention_links import RULES
-from herded.ner.crf.skip_chain import Example, fit_ties
+from herded.ner.crf.mention_links import LINK_RULES
+from herded.ner.crf.skip_chain import TrainingDocument, fit_ties
 from herded.ner.entity_scoring import score
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import to_io
 from herded.ner.text.sentence_inputs import (
-    Labels,
-    Texts,
+    SentenceLabels,
+    TextInputs,
     are_documents,
     sentences_and_labels,
     sentences_of,
@@ -85,11 +85,11 @@ class SkipCRF:
     def fit(
         self,
         X: Sequence[Document],
-        y: Sequence[Labels] | None = None,
+        y: Sequence[SentenceLabels] | None = None,
         *,
         repeats: int = 1,
         extra: Sequence[Document] = (),
-        dev: Texts | Pair | None = None,
+        dev: TextInputs | Pair | None = None,
     ) -> "SkipCRF":
         """Learn from labelled documents.
 
@@ -132,8 +132,8 @@ class SkipCRF:
             raise MethodError(f"expected a CRF or None, got {self.crf!r:.80}")
         if not is_whole_number(self.folds, 2) or self.folds > n:
             raise MethodError(f"expected folds from 2 to {n}, got {self.folds!r}")
-        if self.rule not in tuple(RULES):
-            raise MethodError(f"expected a rule of {', '.join(RULES)}, got {self.rule!r}")
+        if self.rule not in tuple(LINK_RULES):
+            raise MethodError(f"expected a rule of {', '.join(LINK_RULES)}, got {self.rule!r}")
         check_decoder(self.decoder)
 
     def _new(self) -> CRF:
@@ -148,17 +148,17 @@ class SkipCRF:
         options = {"decoder": self.decoder, "sweeps": self.sweeps, "skip": True}
         return list(self.recogniser_.tag_documents(X, **options))
 
-    def score(self, X: Sequence[Document], y: Sequence[Labels] | None = None) -> float:
+    def score(self, X: Sequence[Document], y: Sequence[SentenceLabels] | None = None) -> float:
         """F1 over whole entities."""
         guess = [labels for document in self.predict(X) for labels in document]
         return score(sentences_and_labels(X, y)[1], guess).f1
 
 
-def _example(crf: CRF, held: list[Document]) -> Example:
+def _example(crf: CRF, held: list[Document]) -> TrainingDocument:
     """What a chain says of documents it has not seen, and what is true."""
     chain = crf.chain_
     words, given = sentences_and_labels(held)
     numbers = {name: at for at, name in enumerate(chain.labels)}
     truth = [label for labels in given for label in SCHEMES[crf.scheme](labels)]
     batch = encode(words, Vocabulary(), chain.lexicon)
-    return Example(chain, batch, np.array([numbers[label] for label in truth], np.int64))
+    return TrainingDocument(chain, batch, np.array([numbers[label] for label in truth], np.int64))

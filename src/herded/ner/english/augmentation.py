@@ -36,11 +36,11 @@ WAYS = {
     "U.S.": ("U.S.", "US", "U.S.", "US", "U.S.", "UK", "U.S.", "US", "U.S.", "USA", "U.S.", "UAE"),
     "U.N.": ("U.N.", "UN"),
 }
-WHOLE = 3  # of so many words with a hyphen one is cut
+CUT_HYPHEN_DIVISOR = 3  # of so many words with a hyphen one is cut
 _HYPHEN = re.compile(r"(?<=\w)(-)(?=\w)")
 
 
-COPIES = 6  # of a sentence with a company, each with other companies in their places
+COPIES_PER_SENTENCE = 6  # of a sentence with a company, each with other companies in their places
 
 
 def with_companies(documents: Iterable[Document], companies: Sequence[str]) -> list[Document]:
@@ -58,13 +58,13 @@ def with_companies(documents: Iterable[Document], companies: Sequence[str]) -> l
                 for first, last, kind in spans(sentence.labels or ())
                 if kind == "ORGANIZATION" and sentence.words[first:last] in known
             ]
-            for copy in range(COPIES if places else 0):
-                swapped = _swapped(sentence, places, others)
+            for copy in range(COPIES_PER_SENTENCE if places else 0):
+                swapped = _swap_company(sentence, places, others)
                 found.append(Document(f"{document.name}:{copy}", (swapped,)))
     return found
 
 
-def _swapped(
+def _swap_company(
     sentence: Sentence, places: list[tuple[int, int]], others: Iterator[tuple[str, ...]]
 ) -> Sentence:
     words, labels = list(sentence.words), list(sentence.labels or ())
@@ -78,16 +78,16 @@ def _swapped(
 def vary_spelling(documents: Iterable[Document]) -> list[Document]:
     """The same documents with some words written in another way."""
     turns = {word: itertools.cycle(ways) for word, ways in WAYS.items()}
-    cuts = itertools.cycle(at == 0 for at in range(WHOLE))
+    cuts = itertools.cycle(at == 0 for at in range(CUT_HYPHEN_DIVISOR))
     return [
         replace(
-            document, sentences=tuple(_varied(part, turns, cuts) for part in document.sentences)
+            document, sentences=tuple(_vary_words(part, turns, cuts) for part in document.sentences)
         )
         for document in documents
     ]
 
 
-def _varied(
+def _vary_words(
     sentence: Sentence, turns: Mapping[str, Iterator[str]], cuts: Iterator[bool]
 ) -> Sentence:
     words: list[str] = []

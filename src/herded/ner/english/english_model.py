@@ -14,20 +14,20 @@ from herded.errors import CorpusError
 from herded.ner.crf.linear_chain_crf import CRF
 from herded.ner.crf.skip_chain_crf import SkipCRF
 from herded.ner.english.augmentation import vary_spelling, with_companies
-from herded.ner.english.label_repair import KNOWN, repair_labels
+from herded.ner.english.label_repair import KNOWN_ENTITIES, repair_labels
 from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_conll
 from herded.ner.text.documents import Document
-from herded.ner.text.labels import CLASSES
+from herded.ner.text.labels import ENTITY_CLASSES
 from herded.ner.text.lexicon import Lexicon
 
-TWEETS = ("btc.tsv", "wnut17_train.tsv", "wnut17_dev.tsv", "wnut17_test.tsv")
-DEVELOPMENT = "uner_ewt_dev.tsv"
-REPEATS = 4  # of WikiGold, the one corpus that people annotated with care as documents
-PATIENCE = 3  # epochs: the development set is small, and one epoch's F1 is partly luck
-WINDOW = 20  # sentences taken for a document where a corpus does not mark them
-LEAST = 2  # weights below this many steps of the quantisation everywhere are dropped
+TWEET_FILES = ("btc.tsv", "wnut17_train.tsv", "wnut17_dev.tsv", "wnut17_test.tsv")
+DEVELOPMENT_FILE = "uner_ewt_dev.tsv"
+WIKIGOLD_REPEATS = 4  # of WikiGold, the one corpus that people annotated with care as documents
+PATIENCE_EPOCHS = 3  # epochs: the development set is small, and one epoch's F1 is partly luck
+SENTENCES_PER_DOCUMENT = 20  # sentences taken for a document where a corpus does not mark them
+MIN_WEIGHT_STEPS = 2  # weights below this many steps of the quantisation everywhere are dropped
 
 SOURCES = {
     "WikiGold": "CC-BY 4.0",
@@ -40,18 +40,18 @@ SOURCES = {
 }
 
 
-def train_english(folder: str | Path) -> Recogniser:
+def train_recogniser(folder: str | Path) -> Recogniser:
     """The recogniser that the corpora in `folder` give."""
     home = Path(folder)
     articles = _read(home, "wikigold.conll.txt")
-    tweets = [single for name in TWEETS for single in _windows(_read(home, name), 1)]
+    tweets = [single for name in TWEET_FILES for single in _windows(_read(home, name), 1)]
     lists = name_lists()
     news = _news(_read(home, "gmb.tsv.gz"), lists)
-    dev = _windows(_read(home, DEVELOPMENT), WINDOW)
-    crf = CRF(lexicon=Lexicon.from_lists(lists), patience=PATIENCE)
-    skip = SkipCRF(crf).fit(articles, repeats=REPEATS, extra=[*tweets, *news], dev=dev)
+    dev = _windows(_read(home, DEVELOPMENT_FILE), SENTENCES_PER_DOCUMENT)
+    crf = CRF(lexicon=Lexicon.from_lists(lists), patience=PATIENCE_EPOCHS)
+    skip = SkipCRF(crf).fit(articles, repeats=WIKIGOLD_REPEATS, extra=[*tweets, *news], dev=dev)
     trained = skip.recogniser_
-    small = Recogniser(trained.chain.quantised(LEAST), trained.ties)
+    small = Recogniser(trained.chain.quantised(MIN_WEIGHT_STEPS), trained.ties)
     small.card = _card([*articles, *tweets, *news], skip.crf_)
     return small
 
@@ -65,10 +65,13 @@ def _news(silver: list[Document], lists: list[list[str]]) -> list[Document]:
     known = {
         **dict.fromkeys(areas, "LOCATION"),
         **dict.fromkeys([*companies, *organisations], "ORGANIZATION"),
-        **KNOWN,
+        **KNOWN_ENTITIES,
     }
     repaired = repair_labels(silver, known)
-    return [*_windows(vary_spelling(repaired), WINDOW), *with_companies(repaired, companies)]
+    return [
+        *_windows(vary_spelling(repaired), SENTENCES_PER_DOCUMENT),
+        *with_companies(repaired, companies),
+    ]
 
 
 def _card(documents: Sequence[Document], crf: CRF) -> dict[str, Any]:
@@ -86,7 +89,7 @@ def _read(home: Path, name: str) -> list[Document]:
     path = home / name
     if not path.exists():
         raise CorpusError(f"expected {name} in {home}, but there is no such file")
-    return list(read_conll(path, mapping=CLASSES))
+    return list(read_conll(path, mapping=ENTITY_CLASSES))
 
 
 def _windows(documents: Iterable[Document], size: int) -> list[Document]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from herded.ner.text.documents import Document, Sentence
-from herded.ner.text.labels import OUTSIDE, Span, from_spans, spans, to_io
+from herded.ner.text.labels import OUTSIDE, WordSpan, from_spans, spans, to_io
 
 TITLES = frozenset((
     "admiral", "ambassador", "archbishop", "attorney", "ayatollah", "bishop", "brigadier",
@@ -23,12 +23,12 @@ TITLES = frozenset((
 ))  # fmt: skip
 COURTESY = frozenset(("Mr.", "Mrs.", "Ms."))  # whose bearers are persons, whatever the label
 POSSESSIVE = "'s"
-BETWEEN = (POSSESSIVE, "and", ",", "/", "&")
-EDGES = frozenset((*BETWEEN, "-", "--", '"', "``", "''", "of", "or", "'", "by", "for"))
-FEW = 4  # mentions that do not yet tell what is usual
+WORDS_BETWEEN_NAMES = (POSSESSIVE, "and", ",", "/", "&")
+EDGES = frozenset((*WORDS_BETWEEN_NAMES, "-", "--", '"', "``", "''", "of", "or", "'", "by", "for"))
+MIN_MENTIONS = 4  # mentions that do not yet tell what is usual
 
 # What the counts get wrong: mentions, "" for what is no name.
-KNOWN = {
+KNOWN_ENTITIES = {
     **dict.fromkeys((
         "Bosnia and Herzegovina", "Serbia and Montenegro", "Trinidad and Tobago", "U.S.", "US",
         "U.S.A.", "USA", "U.K.", "UK", "UAE", "West Bank",
@@ -57,7 +57,7 @@ class MentionStatistics:
             for sentence in document.sentences:
                 labels = sentence.labels or ()
                 for span in spans(labels):
-                    for first, last, kind in _trimmed(sentence.words, *span):
+                    for first, last, kind in _trim_name(sentence.words, *span):
                         self.kinds[sentence.words[first:last]][kind] += 1
                 for word, kind in zip(sentence.words, to_io(labels), strict=True):
                     self.outside[word] += kind == OUTSIDE
@@ -70,7 +70,7 @@ class MentionStatistics:
         seen = self.kinds.get(words, Counter())
         if self._is_person(words, seen):
             return "PERSON"
-        if seen.total() < FEW:
+        if seen.total() < MIN_MENTIONS:
             return None
         if len(words) == 1 and self.outside[words[0]] > seen.total():
             return ""
@@ -81,7 +81,8 @@ class MentionStatistics:
         """Whether this is a first name, or two, before a name that mostly is a person's."""
         if not 2 <= len(words) <= 3 or not all(word[0].isupper() for word in words):
             return False
-        possible = seen["PERSON"] > 0 or seen.total() < FEW  # "Camp David" is never a person
+        # "Camp David" is never a person
+        possible = seen["PERSON"] > 0 or seen.total() < MIN_MENTIONS
         first, last = self.usual(words[:1]), self.usual(words[-1:])
         return possible and first in (None, "PERSON") and last == "PERSON"
 
@@ -97,19 +98,23 @@ class MentionStatistics:
         return kind if enough else None
 
 
-def repair_labels(documents: list[Document], known: Mapping[str, str] = KNOWN) -> list[Document]:
+def repair_labels(
+    documents: list[Document], known: Mapping[str, str] = KNOWN_ENTITIES
+) -> list[Document]:
     """The same documents with one kind for a name, no name left out, and nothing else in it.
 
     known   kinds that names have whatever the labels say; "" for what is no name
     """
     habits = MentionStatistics(documents, known)
     return [
-        replace(document, sentences=tuple(_repaired(part, habits) for part in document.sentences))
+        replace(
+            document, sentences=tuple(_repair_sentence(part, habits) for part in document.sentences)
+        )
         for document in documents
     ]
 
 
-def _repaired(sentence: Sentence, habits: MentionStatistics) -> Sentence:
+def _repair_sentence(sentence: Sentence, habits: MentionStatistics) -> Sentence:
     words, labels = sentence.words, sentence.labels or ()
     found = []
     for span in spans(labels):
@@ -126,30 +131,30 @@ def _repaired(sentence: Sentence, habits: MentionStatistics) -> Sentence:
     return replace(sentence, labels=tuple(from_spans(sorted(found), len(words))))
 
 
-def _parts(words: tuple[str, ...], span: Span, habits: MentionStatistics) -> Iterator[Span]:
+def _parts(words: tuple[str, ...], span: WordSpan, habits: MentionStatistics) -> Iterator[WordSpan]:
     """A name without its title; two names for "Sudan 's Darfur" and "Iran and Iraq"."""
     first, last, kind = span
     for at in range(first, last):
         if _is_between(words, first, at, last, habits):
-            yield from _trimmed(words, first, at, kind)
+            yield from _trim_name(words, first, at, kind)
             first = at + 1
-    for begin, end, _ in _trimmed(words, first, last, "PERSON"):
+    for begin, end, _ in _trim_name(words, first, last, "PERSON"):
         if habits.usual(words[begin:end]) == "PERSON":  # "General Musharraf", whatever its kind
             kind = "PERSON"
-    yield from _trimmed(words, first, last, kind)
+    yield from _trim_name(words, first, last, kind)
 
 
 def _is_between(
     words: tuple[str, ...], first: int, at: int, last: int, habits: MentionStatistics
 ) -> bool:
     """Whether the word at `at` stands between two names and is no part of one."""
-    if words[at] not in BETWEEN or " ".join(words[first:last]) in habits.known:
+    if words[at] not in WORDS_BETWEEN_NAMES or " ".join(words[first:last]) in habits.known:
         return False
     before, after = habits.usual(words[first:at]), habits.usual(words[at + 1 : last])
     return before is not None and (words[at] == POSSESSIVE or after is not None)
 
 
-def _trimmed(words: tuple[str, ...], first: int, last: int, kind: str) -> Iterator[Span]:
+def _trim_name(words: tuple[str, ...], first: int, last: int, kind: str) -> Iterator[WordSpan]:
     """The name without what cannot begin or end one, if anything is left."""
     if first < last and not COURTESY.isdisjoint(words[max(0, first - 1) : first + 1]):
         kind = "PERSON"

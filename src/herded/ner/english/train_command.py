@@ -8,13 +8,13 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.crf.linear_chain_crf import CRF
 from herded.ner.crf.skip_chain_crf import SkipCRF
-from herded.ner.english.english_model import train_english as make_english
+from herded.ner.english.english_model import train_recogniser as make_english
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
 from herded.system import atomic_files
 
-LEAST_DOCUMENTS = 8  # fewer cannot tell which words of a document agree
+MIN_DOCUMENTS_TO_SKIP = 8  # fewer cannot tell which words of a document agree
 
 
 def train_and_save(
@@ -30,10 +30,10 @@ def train_and_save(
     With documents to learn them from, the model also gets ties for skip-chains.
     """
     atomic_files.check_writable(out, CorpusError, "--out")
-    documents = [document for path in paths for document in _labelled(path, column)]
-    development = None if dev is None else _labelled(dev, column)
+    documents = [document for path in paths for document in _read_labelled(path, column)]
+    development = None if dev is None else _read_labelled(dev, column)
     crf = CRF(**options)
-    if len(documents) >= LEAST_DOCUMENTS:
+    if len(documents) >= MIN_DOCUMENTS_TO_SKIP:
         skip = SkipCRF(crf).fit(documents, dev=development)
         recogniser, crf = skip.recogniser_, skip.crf_
     else:
@@ -53,7 +53,7 @@ def train_english(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -
     return _write(make_english(Path(folder)), out)
 
 
-def _labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
+def _read_labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
     documents = list(read_corpus(path, column=column))
     if any(part.labels is None for document in documents for part in document.sentences):
         raise CorpusError(f"expected labelled words in {path}, got plain text")

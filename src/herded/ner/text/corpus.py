@@ -13,11 +13,11 @@ from herded.errors import CorpusError
 from herded.ner.text.documents import Document, Sentence
 from herded.ner.text.ieer import read_ieer
 from herded.ner.text.labels import OUTSIDE, rename
-from herded.ner.text.text_files import files_of, open_text, stem
+from herded.ner.text.text_files import file_stem, files_of, open_text
 from herded.ner.text.tokenizer import sentences
 from herded.system.atomic_files import FilePath
 
-FORMATS = ("conll", "ieer", "text")
+CORPUS_FORMATS = ("conll", "ieer", "text")
 
 _KIND = r"[A-Za-z](?:[\w.-]*\w)?"
 _LABEL = re.compile(rf"(?:[BIES]-)?{_KIND}")
@@ -43,8 +43,8 @@ def read_conll(
     column : int
         The column of the label; the word is the first.
     mapping : mapping, optional
-        New names for kinds, such as `herded.ner.text.labels.CLASSES`; kinds that it lacks become
-        "O".
+        New names for kinds, such as `herded.ner.text.labels.ENTITY_CLASSES`; kinds that it lacks
+        become "O".
 
     Yields
     ------
@@ -70,7 +70,7 @@ def read_conll(
         for beginning, words, labels in _labelled_sentences(file, path, column):
             if beginning is not None:
                 if parts:
-                    yield Document(name or f"{stem(path)}:{count}", tuple(parts))
+                    yield Document(name or f"{file_stem(path)}:{count}", tuple(parts))
                     parts.clear()
                     count += 1
                 name = beginning
@@ -78,7 +78,7 @@ def read_conll(
             parts.append(Sentence(tuple(words), tuple(map(sys.intern, kept))))
     if not parts:
         raise CorpusError(f"expected words and labels in {path}, got a file without any")
-    yield Document(name or f"{stem(path)}:{count}", tuple(parts))
+    yield Document(name or f"{file_stem(path)}:{count}", tuple(parts))
 
 
 def _labelled_sentences(
@@ -159,7 +159,7 @@ def read_text(path: FilePath) -> Iterator[Document]:
     for file in files_of(path):
         with open_text(file, newline="") as opened:  # offsets count line ends as they are
             text = opened.read()
-        yield document_of(text, stem(file))
+        yield document_of(text, file_stem(file))
 
 
 def document_of(text: str, name: str = "text") -> Document:
@@ -225,8 +225,10 @@ def read_corpus(
     >>> [document.n_words for document in hd.ner.read_corpus("story.conll")]
     [2]
     """
-    if format not in (None, *FORMATS):
-        raise CorpusError(f"expected a format of {', '.join(FORMATS)} or None, got {format!r}")
+    if format not in (None, *CORPUS_FORMATS):
+        raise CorpusError(
+            f"expected a format of {', '.join(CORPUS_FORMATS)} or None, got {format!r}"
+        )
     for file in files_of(path):
         chosen = format or format_of(file, column)
         if chosen == "ieer":

@@ -12,19 +12,20 @@ from itertools import pairwise
 
 from herded.errors import CorpusError
 from herded.ner.text.documents import Document, Sentence
-from herded.ner.text.labels import CLASSES, from_spans
-from herded.ner.text.text_files import files_of, open_text, stem
-from herded.ner.text.tokenizer import Span, sentences
+from herded.ner.text.labels import ENTITY_CLASSES, from_spans
+from herded.ner.text.text_files import file_stem, files_of, open_text
+from herded.ner.text.tokenizer import CharacterSpan, sentences
 from herded.system.atomic_files import FilePath
 
-KINDS = frozenset(CLASSES.values())  # dates, amounts and times are marked too, and left out
+# dates, amounts and times are marked too, and left out
+ENTITY_KINDS = frozenset(ENTITY_CLASSES.values())
 
 _NAME = re.compile(r"<DOCNO>\s*([^\s<]+)")
 _SECTION = re.compile(r"<(HEADLINE|TEXT)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _REMARK = re.compile(r"<ANNOTATION>.*?</ANNOTATION>", re.DOTALL)  # of editors, not of the story
 _MARK = re.compile(r'<b_enamex\s+type="(\w+)"[^<>]*>|(<e_enamex>)|</?\w+[^<>]*>|&\w+;')
 
-Entity = tuple[int, int, str]  # characters from, up to, kind
+LabelledSpan = tuple[int, int, str]  # characters from, up to, kind
 
 
 def read_ieer(path: FilePath) -> Iterator[Document]:
@@ -62,7 +63,7 @@ def read_ieer(path: FilePath) -> Iterator[Document]:
         with open_text(file) as lines:
             for number, source in enumerate(_sources(lines), 1):
                 empty = False
-                yield _document(source, f"{stem(file)}:{number}")
+                yield _document(source, f"{file_stem(file)}:{number}")
     if empty:
         raise CorpusError(f"expected <DOC> marks of IE-ER documents in {path}, got none")
 
@@ -85,20 +86,20 @@ def _document(source: str, default_name: str) -> Document:
     known = _NAME.search(source)
     name = known[1] if known else default_name
     text = ""
-    entities: list[Entity] = []
+    entities: list[LabelledSpan] = []
     for section in _SECTION.finditer(source):
         plain, marked = _unmark(_REMARK.sub("", section[2]), name)
         shift = len(text) + 2 if text else 0
         text += f"\n\n{plain}" if text else plain
         entities += [(start + shift, end + shift, kind) for start, end, kind in marked]
-    return Document(name, tuple(_labelled(text, entities)), text)
+    return Document(name, tuple(_label_sentence(text, entities)), text)
 
 
-def _unmark(source: str, name: str) -> tuple[str, list[Entity]]:
+def _unmark(source: str, name: str) -> tuple[str, list[LabelledSpan]]:
     """The text without marks, and the entities marked: of one inside another the outer."""
     pieces: list[str] = []
-    entities: list[Entity] = []
-    opened: list[Entity] = []
+    entities: list[LabelledSpan] = []
+    opened: list[LabelledSpan] = []
     length = at = 0
     for mark in _MARK.finditer(source):
         piece = source[at : mark.start()]
@@ -118,10 +119,10 @@ def _unmark(source: str, name: str) -> tuple[str, list[Entity]]:
     if opened:
         raise CorpusError(f"expected <e_enamex> after every <b_enamex> in document {name}")
     text = "".join(pieces) + source[at:]
-    return text, [_trimmed(text, *entity) for entity in entities if entity[2] in KINDS]
+    return text, [_trim_entity(text, *entity) for entity in entities if entity[2] in ENTITY_KINDS]
 
 
-def _trimmed(text: str, start: int, end: int, kind: str) -> Entity:
+def _trim_entity(text: str, start: int, end: int, kind: str) -> LabelledSpan:
     """The entity without blanks around it."""
     inside = text[start:end].lstrip()
     return end - len(inside), end - len(inside) + len(inside.rstrip()), kind
@@ -133,11 +134,11 @@ def _character(code: str) -> str:
     return "" if character == code else character
 
 
-def _labelled(text: str, entities: list[Entity]) -> Iterator[Sentence]:
+def _label_sentence(text: str, entities: list[LabelledSpan]) -> Iterator[Sentence]:
     edges = sorted(edge for start, end, _ in entities for edge in (start, end))
     low = 0  # first entity of the sentence
-    for part in _joined(sentences(text), entities):
-        spans = _cut(part, edges)
+    for part in _merge_split_entities(sentences(text), entities):
+        spans = _cut_at_edges(part, edges)
         starts = [start for start, _ in spans]
         high = bisect_left(entities, (spans[-1][1],), low)
         here = [
@@ -149,9 +150,11 @@ def _labelled(text: str, entities: list[Entity]) -> Iterator[Sentence]:
         yield Sentence(words, tuple(from_spans(here, len(spans))), tuple(starts))
 
 
-def _joined(parts: list[list[Span]], entities: list[Entity]) -> list[list[Span]]:
+def _merge_split_entities(
+    parts: list[list[CharacterSpan]], entities: list[LabelledSpan]
+) -> list[list[CharacterSpan]]:
     """Sentences, one where an entity goes on from one to the next."""
-    joined: list[list[Span]] = []
+    joined: list[list[CharacterSpan]] = []
     for part in parts:
         start = part[0][0]
         last = bisect_left(entities, (start,)) - 1  # entity that begins before
@@ -162,9 +165,9 @@ def _joined(parts: list[list[Span]], entities: list[Entity]) -> list[list[Span]]
     return joined
 
 
-def _cut(spans: list[Span], edges: list[int]) -> list[Span]:
+def _cut_at_edges(spans: list[CharacterSpan], edges: list[int]) -> list[CharacterSpan]:
     """Words, cut also at the edges."""
-    pieces: list[Span] = []
+    pieces: list[CharacterSpan] = []
     for start, end in spans:
         inner = edges[bisect_right(edges, start) : bisect_left(edges, end)]
         pieces += pairwise([start, *dict.fromkeys(inner), end])

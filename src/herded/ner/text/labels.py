@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 OUTSIDE = "O"
 
-CLASSES: Mapping[str, str] = MappingProxyType(
+ENTITY_CLASSES: Mapping[str, str] = MappingProxyType(
     {
         "PER": "PERSON",
         "PERSON": "PERSON",
@@ -25,10 +25,10 @@ CLASSES: Mapping[str, str] = MappingProxyType(
     }
 )  # names of the three kinds in common corpora; capitals stand for small letters too
 
-Span = tuple[int, int, str]  # first word, one past the last word, kind
+WordSpan = tuple[int, int, str]  # first word, one past the last word, kind
 
 
-def spans(labels: Iterable[str]) -> list[Span]:
+def spans(labels: Iterable[str]) -> list[WordSpan]:
     """The entities that a sentence's labels spell.
 
     Parameters
@@ -48,7 +48,7 @@ def spans(labels: Iterable[str]) -> list[Span]:
     >>> hd.ner.spans(["B-PERSON", "B-PERSON", "I-PERSON"])
     [(0, 1, 'PERSON'), (1, 3, 'PERSON')]
     """
-    found: list[Span] = []
+    found: list[WordSpan] = []
     first, kind = 0, ""  # of the entity under way; no kind: there is none
     at = -1
     for at, (part, begins) in enumerate(_parts(labels)):
@@ -94,7 +94,7 @@ def _label(kind: str, begins: bool) -> str:
     return f"{'B' if begins else 'I'}-{kind}" if kind else OUTSIDE
 
 
-def from_spans(entities: Iterable[Span], length: int) -> list[str]:
+def from_spans(entities: Iterable[WordSpan], length: int) -> list[str]:
     """BIO labels of `length` words with these entities."""
     labels = [OUTSIDE] * length
     for first, last, kind in entities:
@@ -103,7 +103,7 @@ def from_spans(entities: Iterable[Span], length: int) -> list[str]:
     return labels
 
 
-def rename(labels: Sequence[str], mapping: Mapping[str, str] = CLASSES) -> list[str]:
+def rename(labels: Sequence[str], mapping: Mapping[str, str] = ENTITY_CLASSES) -> list[str]:
     """The same entities under other names, "O" where the mapping has none.
 
     A prefix changes only where two entities touch that now have one name: "B-" keeps them apart.

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from herded.errors import CorpusError
-from herded.ner.text.word_atoms import LOWER, OFFSET, PRIME, Vocabulary
+from herded.ner.text.word_atoms import FNV_OFFSET, FNV_PRIME, LOWER_ATOM, Vocabulary
 from herded.system.compilation.jit import jit
 
-LONGEST_PHRASE = 4
-MOST_LISTS = 8
-ALONE, BEGINS, INSIDE = 1, 1 << 8, 1 << 16  # a word's place in a phrase, times the lists' bits
+MAX_PHRASE_WORDS = 4
+MAX_LISTS = 8
+# a word's place in a phrase, times the lists' bits
+SINGLE_WORD_PHRASE, PHRASE_START, PHRASE_CONTINUATION = 1, 1 << 8, 1 << 16
 _1, _32 = np.uint64(1), np.uint64(32)
 
 
@@ -42,7 +43,7 @@ class Lexicon:
         self.keys, self.kinds = keys, kinds  # what a file holds: one entry for each phrase
         slots = 1 << max(1, int(2 * len(keys)).bit_length())
         self._table = np.zeros(slots, np.uint32), np.zeros(slots, np.int64)
-        insert(keys, kinds, *self._table)
+        insert_keys(keys, kinds, *self._table)
 
     @classmethod
     def from_lists(cls, lists: Sequence[Iterable[str]]) -> "Lexicon":
@@ -62,11 +63,11 @@ class Lexicon:
         CorpusError
             If there are more lists, or something is no string.
         """
-        if len(lists) > MOST_LISTS:
-            raise CorpusError(f"expected at most {MOST_LISTS} lists of names, got {len(lists)}")
+        if len(lists) > MAX_LISTS:
+            raise CorpusError(f"expected at most {MAX_LISTS} lists of names, got {len(lists)}")
         lists = [_names(names) for names in lists]
         pairs = [(name.split(), 1 << at) for at, names in enumerate(lists) for name in names]
-        pairs = [(words, kind) for words, kind in pairs if 1 <= len(words) <= LONGEST_PHRASE]
+        pairs = [(words, kind) for words, kind in pairs if 1 <= len(words) <= MAX_PHRASE_WORDS]
         vocabulary = Vocabulary()
         flat = [word for words, _ in pairs for word in words]
         starts = np.zeros(len(pairs) + 1, np.int64)
@@ -81,7 +82,7 @@ class Lexicon:
     def look_up(self, types: np.ndarray, starts: np.ndarray, atoms: np.ndarray) -> np.ndarray:
         """Bits for each word: the lists that it is in, alone and as a part of phrases."""
         found = np.zeros(len(types), np.int64)
-        look_up(types, starts, atoms, *self._table, found)
+        mark_phrases(types, starts, atoms, *self._table, found)
         return found
 
 
@@ -97,15 +98,15 @@ def phrase_keys(types, starts, atoms):
     """The key of each phrase; never 0, which marks an empty slot."""
     keys = np.empty(len(starts) - 1, np.uint32)
     for p in range(len(keys)):
-        h = OFFSET
+        h = FNV_OFFSET
         for i in range(starts[p], starts[p + 1]):
-            h = _extend(h, atoms[types[i], LOWER])
+            h = _extend(h, atoms[types[i], LOWER_ATOM])
         keys[p] = _key(h)
     return keys
 
 
 @jit
-def insert(keys, kinds, table, table_kinds):
+def insert_keys(keys, kinds, table, table_kinds):
     """Put every key into an open-addressed table."""
     for p in range(len(keys)):
         at = _slot(table, keys[p])
@@ -114,28 +115,28 @@ def insert(keys, kinds, table, table_kinds):
 
 
 @jit
-def look_up(types, starts, atoms, table, kinds, found):
+def mark_phrases(types, starts, atoms, table, kinds, found):
     """found[i] |= what the lists say of word i alone, and of the phrases that it is in."""
     for s in range(len(starts) - 1):
         last = starts[s + 1]
         for i in range(starts[s], last):
-            h = OFFSET
-            end = i + LONGEST_PHRASE
+            h = FNV_OFFSET
+            end = i + MAX_PHRASE_WORDS
             for j in range(i, end if end < last else last):
-                h = _extend(h, atoms[types[j], LOWER])
+                h = _extend(h, atoms[types[j], LOWER_ATOM])
                 kind = kinds[_slot(table, _key(h))]
                 if kind and j == i:
-                    found[i] |= kind * ALONE
+                    found[i] |= kind * SINGLE_WORD_PHRASE
                 elif kind:
-                    found[i] |= kind * BEGINS
+                    found[i] |= kind * PHRASE_START
                     for k in range(i + 1, j + 1):
-                        found[k] |= kind * INSIDE
+                        found[k] |= kind * PHRASE_CONTINUATION
 
 
 @jit
 def _extend(h, atom):
     """The hash of a phrase that goes on with a word."""
-    h = (h ^ atom) * PRIME
+    h = (h ^ atom) * FNV_PRIME
     return h ^ (h >> _32)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from herded.errors import CorpusError
 from herded.ner.text.documents import Document
 
-Labels = Sequence[str]
-Texts = Sequence[Document] | Sequence[Sequence[str]]
+SentenceLabels = Sequence[str]
+TextInputs = Sequence[Document] | Sequence[Sequence[str]]
 
 
 def are_documents(X: object) -> TypeGuard[Sequence[Document]]:
@@ -17,7 +17,7 @@ def are_documents(X: object) -> TypeGuard[Sequence[Document]]:
     return isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, Document) for x in X)
 
 
-def sentences_of(X: Texts) -> list[list[Sequence[str]]]:
+def sentences_of(X: TextInputs) -> list[list[Sequence[str]]]:
     """The sentences of each document; each bare sentence is a document of its own."""
     if isinstance(X, (str, Document)) or not isinstance(X, Sequence):
         raise CorpusError(f"expected a list of documents or of sentences, got {X!r:.80}")
@@ -35,8 +35,8 @@ def sentences_of(X: Texts) -> list[list[Sequence[str]]]:
 
 
 def sentences_and_labels(
-    X: Texts, y: Sequence[Labels | None] | None = None
-) -> tuple[list[list[Sequence[str]]], list[Labels]]:
+    X: TextInputs, y: Sequence[SentenceLabels | None] | None = None
+) -> tuple[list[list[Sequence[str]]], list[SentenceLabels]]:
     """The sentences by document, and the labels of each sentence."""
     documents = sentences_of(X)
     if y is None:
@@ -57,14 +57,16 @@ def sentences_and_labels(
             raise CorpusError(f"expected strings as labels of sentence {at}, got {labels!r:.80}")
         if len(labels) != len(words):
             raise CorpusError(f"expected {len(words)} labels for sentence {at}, got {len(labels)}")
-    return documents, cast(list[Labels], list(y))
+    return documents, cast(list[SentenceLabels], list(y))
 
 
 def _are_strings(items: Sequence[Any]) -> bool:
     return all(isinstance(item, str) for item in items)
 
 
-def regroup(X: Texts, starts: np.ndarray, values: list[str] | np.ndarray) -> list[Any]:
+def regroup_by_document(
+    X: TextInputs, starts: np.ndarray, values: list[str] | np.ndarray
+) -> list[Any]:
     """Values of words as tuples (or arrays) of sentences, and those in lists by document."""
     pack = tuple if isinstance(values, list) else np.asarray
     parts = [pack(values[starts[s] : starts[s + 1]]) for s in range(len(starts) - 1)]

@@ -14,7 +14,7 @@ from herded.system.atomic_files import FilePath
 
 _GZIPPED = b"\x1f\x8b"
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\ufffd]")
-_MOST = 0.25  # of the characters of a text may be such
+_MAX_CONTROL_SHARE = 0.25  # of the characters of a text may be such
 
 
 class _WithoutZeros(io.RawIOBase):
@@ -63,7 +63,7 @@ def _is_binary(beginning: bytes) -> bool:
     if b"\0" not in beginning:
         return False
     characters = beginning.decode(errors="replace")
-    return len(_NO_TEXT.findall(characters)) > _MOST * len(characters)
+    return len(_NO_TEXT.findall(characters)) > _MAX_CONTROL_SHARE * len(characters)
 
 
 def files_of(path: FilePath) -> list[Path]:
@@ -84,6 +84,6 @@ def _is_corpus(name: str) -> bool:
     return not name.startswith(".") and not name.upper().startswith("README")
 
 
-def stem(path: FilePath) -> str:
+def file_stem(path: FilePath) -> str:
     """The file's name without its ending: documents without a name of their own are called so."""
     return Path(Path(path).name.removesuffix(".gz")).stem

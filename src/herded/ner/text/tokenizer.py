@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from herded.errors import CorpusError
 
-Span = tuple[int, int]  # characters from, up to
+CharacterSpan = tuple[int, int]  # characters from, up to
 
 # After these a sentence never ends.
 _TITLES = (
@@ -117,12 +117,12 @@ _SURELY_FIRST = frozenset(_STARTERS.split())
 _NEVER_LAST = frozenset(f"{title}." for title in _TITLES.split())
 
 
-def word_spans(text: str) -> list[Span]:
+def word_spans(text: str) -> list[CharacterSpan]:
     """Where the words are: in order, apart, and all that prints is in one of them."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def sentences(text: str) -> list[list[Span]]:
+def sentences(text: str) -> list[list[CharacterSpan]]:
     """The words of every sentence."""
     spans = word_spans(text)
     found = []
@@ -138,7 +138,7 @@ def sentences(text: str) -> list[list[Span]]:
     return found
 
 
-def _is_end(text: str, spans: list[Span], first: int, pause: re.Match[str]) -> bool:
+def _is_end(text: str, spans: list[CharacterSpan], first: int, pause: re.Match[str]) -> bool:
     """Whether the sentence that began at the word `first` ends at this stop."""
     stop = pause.start()
     at = bisect_left(spans, (stop + 1,), first) - 1

@@ -11,29 +11,30 @@ from herded.system.compilation.jit import jit
 
 ATOMS = ("word", "lower", "shape", "short shape", "head 1", "head 2", "head 3", "head 4", "tail 1",
          "tail 2", "tail 3", "tail 4", "kind")  # fmt: skip
-WORD, LOWER, SHAPE, SHORT = range(4)
-HEAD, TAIL, LONGEST = 4, 8, 4  # head and tail of 1 to 4 characters
-KIND = 12  # of the first character
-BEFORE, AFTER = 0, 1  # the types of the words that are not there: before and after a sentence
+WORD_ATOM, LOWER_ATOM, SHAPE_ATOM, SHORT_SHAPE_ATOM = range(4)
+HEAD_ATOM, TAIL_ATOM, MAX_AFFIX_CHARS = 4, 8, 4  # head and tail of 1 to 4 characters
+KIND_ATOM = 12  # of the first character
+# the types of the words that are not there: before and after a sentence
+PADDING_BEFORE, PADDING_AFTER = 0, 1
 
-OTHER, UPPER, SMALL, DIGIT, LETTER = range(5)  # kinds of characters
-UNKNOWN = 255
-LONGEST_RUN = 3  # a shape tells "XXX" from "X", and no more
+OTHER_CHARACTER, UPPER_CASE, LOWER_CASE, DIGIT, LETTER = range(5)  # kinds of characters
+UNKNOWN_KIND = 255
+MAX_SHAPE_RUN = 3  # a shape tells "XXX" from "X", and no more
 
-OFFSET = np.uint64(0xCBF29CE484222325)
-PRIME = np.uint64(0x100000001B3)
+FNV_OFFSET = np.uint64(0xCBF29CE484222325)
+FNV_PRIME = np.uint64(0x100000001B3)
 
 
 def _short_shape(*kinds: int) -> np.uint64:
-    shape = int(OFFSET)
+    shape = int(FNV_OFFSET)
     for kind in kinds:
-        shape = (shape ^ kind) * int(PRIME) % 2**64
+        shape = (shape ^ kind) * int(FNV_PRIME) % 2**64
     return np.uint64(shape)
 
 
-SMALL_LETTERS = _short_shape(SMALL)  # the short shapes of "word", "Word" and "WORD"
-CAPITALISED = _short_shape(UPPER, SMALL)
-CAPITALS = _short_shape(UPPER)
+SMALL_LETTERS = _short_shape(LOWER_CASE)  # the short shapes of "word", "Word" and "WORD"
+CAPITALISED = _short_shape(UPPER_CASE, LOWER_CASE)
+CAPITALS = _short_shape(UPPER_CASE)
 
 
 class Vocabulary:
@@ -41,14 +42,14 @@ class Vocabulary:
 
     def __init__(self, limit: int = 2**19) -> None:
         self.limit = limit
-        self._kinds = np.full(0x110000, UNKNOWN, np.uint8)
+        self._kinds = np.full(0x110000, UNKNOWN_KIND, np.uint8)
         self._lower = np.arange(0x110000, dtype=np.uint32)
         self._forget()
 
     def _forget(self) -> None:
         self.numbers: dict[str, int] = {}
         self._atoms = np.zeros((1024, len(ATOMS)), np.uint64)
-        self._atoms[BEFORE], self._atoms[AFTER] = 1, 2
+        self._atoms[PADDING_BEFORE], self._atoms[PADDING_AFTER] = 1, 2
         self._size = 2
 
     @property
@@ -88,7 +89,7 @@ class Vocabulary:
         self._size = last
 
     def _learn_characters(self, codes: np.ndarray) -> None:
-        for code in np.unique(codes[self._kinds[codes] == UNKNOWN]):
+        for code in np.unique(codes[self._kinds[codes] == UNKNOWN_KIND]):
             character = chr(code)
             lower = character.lower()
             self._kinds[code] = _kind(character)
@@ -99,8 +100,8 @@ def _kind(character: str) -> int:
     if character.isdigit():
         return DIGIT
     if not character.isalpha():
-        return OTHER
-    return UPPER if character.isupper() else SMALL if character.islower() else LETTER
+        return OTHER_CHARACTER
+    return UPPER_CASE if character.isupper() else LOWER_CASE if character.islower() else LETTER
 
 
 @jit
@@ -108,34 +109,39 @@ def word_atoms(codes, lower, kinds, starts, atoms):
     """Fill `atoms` (words, 13) of words laid end to end."""
     for t in range(len(starts) - 1):
         first, last = starts[t], starts[t + 1]
-        word = small = shape = short = OFFSET
+        word = small = shape = short = FNV_OFFSET
         run, before = 0, np.uint64(0)
         for c in range(first, last):
-            word = (word ^ np.uint64(codes[c])) * PRIME
-            small = (small ^ _plain(lower[c], kinds[c])) * PRIME
+            word = (word ^ np.uint64(codes[c])) * FNV_PRIME
+            small = (small ^ _plain(lower[c], kinds[c])) * FNV_PRIME
             # A mark is its own shape; a letter or a digit has that of its kind.
             mark = np.uint64(kinds[c])
-            if kinds[c] == OTHER:
+            if kinds[c] == OTHER_CHARACTER:
                 mark = np.uint64(codes[c]) + np.uint64(8)
             run = run + 1 if mark == before else 1
             if run == 1:
-                short = (short ^ mark) * PRIME
-            if run <= LONGEST_RUN:
-                shape = (shape ^ mark) * PRIME
+                short = (short ^ mark) * FNV_PRIME
+            if run <= MAX_SHAPE_RUN:
+                shape = (shape ^ mark) * FNV_PRIME
             before = mark
-        atoms[t, WORD], atoms[t, LOWER], atoms[t, SHAPE], atoms[t, SHORT] = (
+        (
+            atoms[t, WORD_ATOM],
+            atoms[t, LOWER_ATOM],
+            atoms[t, SHAPE_ATOM],
+            atoms[t, SHORT_SHAPE_ATOM],
+        ) = (
             word,
             small,
             shape,
             short,
         )
-        atoms[t, KIND] = kinds[first] if first < last else OTHER
-        head = tail = OFFSET
-        for k in range(LONGEST):
+        atoms[t, KIND_ATOM] = kinds[first] if first < last else OTHER_CHARACTER
+        head = tail = FNV_OFFSET
+        for k in range(MAX_AFFIX_CHARS):
             if k < last - first:
-                head = (head ^ _plain(lower[first + k], kinds[first + k])) * PRIME
-                tail = (tail ^ _plain(lower[last - 1 - k], kinds[last - 1 - k])) * PRIME
-            atoms[t, HEAD + k], atoms[t, TAIL + k] = head, tail
+                head = (head ^ _plain(lower[first + k], kinds[first + k])) * FNV_PRIME
+                tail = (tail ^ _plain(lower[last - 1 - k], kinds[last - 1 - k])) * FNV_PRIME
+            atoms[t, HEAD_ATOM + k], atoms[t, TAIL_ATOM + k] = head, tail
 
 
 @jit

@@ -22,13 +22,13 @@ from herded.ner.crf.decoding import zero_temperature
 from herded.paper.ner.tasks import Task
 from herded.run.infer import infer
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.recorders import Keep, Samples
+from herded.run.recording.recorders import KeepArgument, Samples
 
-ANNEALED = partial(Gibbs, schedule="linear")
-HERD = 16  # members
-ANNEALED_HERD = partial(Gibbs, schedule="linear", herd=HERD)
-HERD_NAME = f"Annealed herd of {HERD}, best"
-POLISH = 30  # sweeps of ICM: it stands still long before
+ANNEALED_GIBBS = partial(Gibbs, schedule="linear")
+HERD_MEMBERS = 16  # members
+ANNEALED_HERD = partial(Gibbs, schedule="linear", herd=HERD_MEMBERS)
+HERD_NAME = f"Annealed herd of {HERD_MEMBERS}, best"
+ICM_SWEEPS = 30  # sweeps of ICM: it stands still long before
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ def chain_rows(
     """All decoders on chains, each from the same random starts."""
     _warm_up(task, linked=False)
     starts = [task.random_start(seed) for seed in range(seeds)]
-    rows = [_timed("Viterbi", 1, lambda: infer(task.model, Viterbi()).best.state)]
+    rows = [_run_and_time("Viterbi", 1, lambda: infer(task.model, Viterbi()).best.state)]
     tell(f"{task.name}: ICM")
     rows.append(_icm(task, starts))
     for sweeps in counts:
         tell(f"{task.name}: {sweeps} sweeps")
-        rows += _annealed(task, sweeps, starts)
-        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, starts)[0])
-        rows.append(_many("Herded Gibbs, best", task, HerdedGibbs, sweeps, starts)[0])
+        rows += _annealed_runs(task, sweeps, starts)
+        rows.append(_run_all_starts("Gibbs, best", task, Gibbs, sweeps, starts)[0])
+        rows.append(_run_all_starts("Herded Gibbs, best", task, HerdedGibbs, sweeps, starts)[0])
         rows.append(_annealed_herd(task, sweeps, starts))
     return rows
 
@@ -92,14 +92,16 @@ def skip_rows(
     annealed_herded = partial(_lazy, schedule="linear")
     for sweeps in counts:
         tell(f"{task.name}: {sweeps} sweeps")
-        rows += _annealed(task, sweeps, drawn)
-        rows.append(_many("Gibbs, best", task, Gibbs, sweeps, drawn)[0])
-        herded = _many("Herded Gibbs, best", task, _lazy, sweeps, starts)[0]
+        rows += _annealed_runs(task, sweeps, drawn)
+        rows.append(_run_all_starts("Gibbs, best", task, Gibbs, sweeps, drawn)[0])
+        herded = _run_all_starts("Herded Gibbs, best", task, _lazy, sweeps, starts)[0]
         polished = _icm(task, herded.labels)
         both = herded.seconds + polished.seconds
         rows.append(herded)
         rows.append(Row("Herded Gibbs, best, then ICM", sweeps, polished.labels, both))
-        rows.append(_many("Annealed herded, best", task, annealed_herded, sweeps, starts)[0])
+        rows.append(
+            _run_all_starts("Annealed herded, best", task, annealed_herded, sweeps, starts)[0]
+        )
         rows.append(_annealed_herd(task, sweeps, drawn))
     return rows
 
@@ -108,21 +110,23 @@ def _lazy(seed: int, schedule: str | None = None) -> HerdedGibbs:
     return HerdedGibbs("lazy", phases="half", seed=seed, schedule=schedule)
 
 
-def _annealed(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row]:
-    return list(_many("Annealed Gibbs", task, ANNEALED, sweeps, starts, last=True))
+def _annealed_runs(task: Task, sweeps: int, starts: Sequence[np.ndarray]) -> list[Row]:
+    return list(_run_all_starts("Annealed Gibbs", task, ANNEALED_GIBBS, sweeps, starts, last=True))
 
 
 def _annealed_herd(task: Task, updates: int, starts: Sequence[np.ndarray]) -> Row:
-    row = _many(HERD_NAME, task, ANNEALED_HERD, herd_sweeps_for_updates(updates), starts)[0]
-    return replace(row, members=HERD)
+    row = _run_all_starts(HERD_NAME, task, ANNEALED_HERD, herd_sweeps_for_updates(updates), starts)[
+        0
+    ]
+    return replace(row, members=HERD_MEMBERS)
 
 
 def herd_sweeps_for_updates(updates: int) -> int:
     """How many sweeps of the herd update each word at most so often."""
-    return max(1, updates // HERD)
+    return max(1, updates // HERD_MEMBERS)
 
 
-def _many(
+def _run_all_starts(
     name: str,
     task: Task,
     method: Callable[..., Any],
@@ -132,7 +136,7 @@ def _many(
 ) -> tuple[Row, ...]:
     """The best samples, a seed for each start, and with `last` also where those runs ended."""
     best, ends, seconds = [], [], []
-    keep: list[Keep] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
+    keep: list[KeepArgument] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
     for seed, start in enumerate(starts):
         began = time.process_time()
         found = infer(task.model, method(seed=seed), sweeps=sweeps, start=start, keep=keep)
@@ -148,10 +152,10 @@ def _many(
 
 def _icm(task: Task, starts: Sequence[np.ndarray]) -> Row:
     coldest = partial(Gibbs, schedule=zero_temperature)
-    return _many("ICM", task, coldest, POLISH, starts)[0]
+    return _run_all_starts("ICM", task, coldest, ICM_SWEEPS, starts)[0]
 
 
-def _timed(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
+def _run_and_time(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
     began = time.process_time()
     labels = run()
     return Row(name, sweeps, [labels], time.process_time() - began)
@@ -161,7 +165,7 @@ def _warm_up(task: Task, linked: bool) -> None:
     """Compile what is timed, with one sweep each."""
     if not linked:
         infer(task.model, Viterbi())
-    methods: list[Method] = [ANNEALED(), ANNEALED_HERD(), Gibbs()]
+    methods: list[Method] = [ANNEALED_GIBBS(), ANNEALED_HERD(), Gibbs()]
     methods.append(_lazy(0) if linked else HerdedGibbs(phases="half"))
     if linked:
         methods.append(_lazy(0, schedule="linear"))

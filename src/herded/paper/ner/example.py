@@ -26,14 +26,20 @@ TEXT = (
     "gallery, had seen her work in Paris and in Berlin. The money came from the World Bank and "
     "from the University of Utrecht, said Plummer, and nobody asked Roth for more."
 )
-SHORT = "Amanda Plummer met Roth . Plummer thanked Roth ."
-DECODERS = {"Viterbi": "viterbi", "Gibbs": "gibbs", "herded Gibbs": "herded"}
-COLOURS = {"PERSON": HERDED_COLOUR, "LOCATION": OTHER_COLOURS[0], "ORGANIZATION": SHARED_COLOUR}
+SHORT_TEXT = "Amanda Plummer met Roth . Plummer thanked Roth ."
+SHOWN_DECODERS = {"Viterbi": "viterbi", "Gibbs": "gibbs", "herded Gibbs": "herded"}
+ENTITY_COLOURS = {
+    "PERSON": HERDED_COLOUR,
+    "LOCATION": OTHER_COLOURS[0],
+    "ORGANIZATION": SHARED_COLOUR,
+}
 
 
-def annotated(recogniser: Recogniser) -> tuple[Passage, Verdict]:
+def annotate_text(recogniser: Recogniser) -> tuple[Passage, Verdict]:
     """The text as herded Gibbs marks it, and whether the others agree."""
-    found = {name: recogniser.tag(TEXT, decoder=decoder) for name, decoder in DECODERS.items()}
+    found = {
+        name: recogniser.tag(TEXT, decoder=decoder) for name, decoder in SHOWN_DECODERS.items()
+    }
     spans = {name: [(e.start, e.end, e.kind) for e in found[name]] for name in found}
     same = all(spans[name] == spans["Viterbi"] for name in spans)
     counted = ", ".join(f"{name} {len(spans[name])}" for name in spans)
@@ -58,7 +64,7 @@ def _pieces(entities: list[Entity]) -> list[tuple[str, str | None]]:
 
 def skip_chain(recogniser: Recogniser) -> Figure:
     """The graph of two short sentences, words below and labels above."""
-    sentences = [sentence.words for sentence in document_of(SHORT).sentences]
+    sentences = [sentence.words for sentence in document_of(SHORT_TEXT).sentences]
     batch = encode([sentences], Vocabulary(), recogniser.chain.lexicon)
     labels = recogniser.chain.best(recogniser.chain.scores(batch), batch.starts)
     kinds = [split_label(recogniser.chain.labels[label])[1] for label in labels]
@@ -79,7 +85,7 @@ def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndar
     for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
         low = 0.33 - 0.2 * (place % 2)  # neighbours' words are long: every other one is lower
         axis.plot([place, place], [low + 0.05, 1], color="#d1d5db", zorder=1)
-        axis.plot(place, 1, "o", ms=12, color=COLOURS.get(kind, "#cbd5e1"), zorder=2)
+        axis.plot(place, 1, "o", ms=12, color=ENTITY_COLOURS.get(kind, "#cbd5e1"), zorder=2)
         axis.annotate(word, (place, low), ha="center", va="top")
     turn = np.linspace(0, np.pi, 40)
     for first, last in links:

@@ -15,26 +15,34 @@ from herded.errors import CorpusError
 from herded.ner.recogniser import load
 from herded.ner.text.corpus import read_corpus
 from herded.paper.ner.decoder_runs import (
-    HERD,
+    HERD_MEMBERS,
     HERD_NAME,
-    POLISH,
+    ICM_SWEEPS,
     Row,
     chain_rows,
     herd_sweeps_for_updates,
     skip_rows,
 )
-from herded.paper.ner.example import annotated, skip_chain
+from herded.paper.ner.example import annotate_text, skip_chain
 from herded.paper.ner.tasks import (
-    WHERE,
+    INSTALL_COMMAND,
     Task,
     find_ieer,
     sample_documents,
     stanford_task,
     tasks,
 )
-from herded.paper.report import Figure, Passage, Section, Table, Verdict, prepare, write
+from herded.paper.report import (
+    Figure,
+    Passage,
+    Section,
+    Table,
+    Verdict,
+    prepare_folder,
+    write_report,
+)
 
-PAPER = (  # table 3: F1 [seconds] after 100, 400 and 800 sweeps
+PAPER_SCORES = (  # table 3: F1 [seconds] after 100, 400 and 800 sweeps
     ("Annealed Gibbs", "84.36 (0.16) [55.73]", "84.51 (0.10) [83.49]", "84.61 (0.05) [115.92]"),
     ("Herded Gibbs", "84.70 [59.08]", "84.75 [90.48]", "84.81 [132.00]"),
     ("Viterbi", "", "", "84.81 [46.74]"),
@@ -47,24 +55,24 @@ SIZES = {  # sweeps, seeds
 CHAIN_HEAD = ("method", "sweeps", "F1", "s.d.", "sentences = Viterbi's, %", "nats below", "CPU s")
 SKIP_HEAD = ("method", "sweeps", "F1", "s.d.", "above the chain", "95 % of documents",
              "nats gained", "CPU s")  # fmt: skip
-NEAR = 0.1  # F1: the paper has 84.75 after 400 sweeps, and Viterbi 84.81
-Tell = Callable[[str], None]
-Parts = list[Table | Figure | Passage]
+MAX_SCORE_GAP = 0.1  # F1: the paper has 84.75 after 400 sweeps, and Viterbi 84.81
+TellStatus = Callable[[str], None]
+SectionParts = list[Table | Figure | Passage]
 SHARED_SWEEPS = (
-    f"A sweep of the herd, which is not in the paper, moves all its {HERD} members: its rows have "
-    f"as many updates as those above them, or up to {HERD - 1} less."
+    f"A sweep of the herd, which is not in the paper, moves all its {HERD_MEMBERS} members: its "
+    f"rows have as many updates as those above them, or up to {HERD_MEMBERS - 1} less."
 )
 
 
-def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
+def section(size: str, tell: TellStatus, corpora: Sequence[str] = ()) -> Section:
     """The comparison on the given corpora; without any, on ours, and on IE-ER if NLTK has it."""
     counts, seeds = SIZES[size]
     found = None if size == "quick" else find_ieer()
     chosen = list(corpora) or ["sample", *([str(found)] if found else [])]
     recogniser = load()
-    passage, verdict = annotated(recogniser)
+    passage, verdict = annotate_text(recogniser)
     verdicts = [verdict]
-    parts: Parts = [passage, _paper_table()]
+    parts: SectionParts = [passage, _paper_table()]
     if find_spec("matplotlib"):  # `herded ner compare` does without
         parts.append(skip_chain(recogniser))
     for corpus in chosen:
@@ -79,8 +87,8 @@ def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
     if not corpora and found is None:
         verdicts.append(
             Verdict(
-                f"IE-ER, the paper's corpus, was not found: {WHERE} puts it where we look, "
-                "~/nltk_data/corpora/ieer."
+                f"IE-ER, the paper's corpus, was not found: {INSTALL_COMMAND} puts it where we "
+                "look, ~/nltk_data/corpora/ieer."
             )
         )
     return Section(
@@ -95,13 +103,13 @@ def section(size: str, tell: Tell, corpora: Sequence[str] = ()) -> Section:
     )
 
 
-def compare(corpus: str | None, out: str, size: str, tell: Tell, command: str) -> Path:
+def compare(corpus: str | None, out: str, size: str, tell: TellStatus, command: str) -> Path:
     """`herded ner compare`: the same on one corpus, as a page of its own."""
-    prepare(Path(out))
+    prepare_folder(Path(out))
     page = section(size, tell, [] if corpus is None else [corpus])
     for verdict in page.verdicts:
         print(verdict.text)
-    return write([page], Path(out), command)
+    return write_report([page], Path(out), command)
 
 
 def _documents(corpus: str) -> tuple[str, list[Any]]:
@@ -109,7 +117,9 @@ def _documents(corpus: str) -> tuple[str, list[Any]]:
         return "our sample", sample_documents()
     path = Path(corpus)
     if not path.exists():
-        raise CorpusError(f"expected a corpus at {path}, but there is none; {WHERE} gets IE-ER")
+        raise CorpusError(
+            f"expected a corpus at {path}, but there is none; {INSTALL_COMMAND} gets IE-ER"
+        )
     documents = list(read_corpus(path))
     if any(part.labels is None for document in documents for part in document.sentences):
         raise CorpusError(f"expected labelled words in {path}, got plain text")
@@ -121,7 +131,7 @@ def _paper_table() -> Table:
         "ner-paper",
         "The paper's own numbers: F1 [seconds], on IE-ER with the Stanford recogniser.",
         ["method", "100 sweeps", "400 sweeps", "800 sweeps"],
-        PAPER,
+        PAPER_SCORES,
     )
 
 
@@ -129,8 +139,8 @@ def _add_chains(
     task: Task,
     counts: Sequence[int],
     seeds: int,
-    tell: Tell,
-    parts: Parts,
+    tell: TellStatus,
+    parts: SectionParts,
     verdicts: list[Verdict],
 ) -> None:
     rows = chain_rows(task, counts, seeds, tell)
@@ -185,7 +195,7 @@ def _chain_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> Verdic
         f"{plain.hits(task):.2f} %.",
         f"Names, {task.name}: herded Gibbs is as accurate as Viterbi, and more so than annealed "
         "Gibbs at as many sweeps (table 3).",
-        above and abs(gap) <= NEAR,
+        above and abs(gap) <= MAX_SCORE_GAP,
     )
 
 
@@ -193,8 +203,8 @@ def _add_skips(
     task: Task,
     counts: Sequence[int],
     seeds: int,
-    tell: Tell,
-    parts: Parts,
+    tell: TellStatus,
+    parts: SectionParts,
     verdicts: list[Verdict],
 ) -> None:
     assert task.rounds is not None
@@ -246,8 +256,10 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     others = {
         "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", middle),
         "annealed herding": _pick(rows, "Annealed herded, best", middle),
-        f"an annealed herd of {HERD}": _pick(rows, HERD_NAME, herd_sweeps_for_updates(middle)),
-        "ICM": _pick(rows, "ICM", POLISH),
+        f"an annealed herd of {HERD_MEMBERS}": _pick(
+            rows, HERD_NAME, herd_sweeps_for_updates(middle)
+        ),
+        "ICM": _pick(rows, "ICM", ICM_SWEEPS),
         "Viterbi by sentence": _pick(rows, "Viterbi by sentence, with ties", 1),
     }
     beside = ", ".join(
@@ -269,7 +281,7 @@ def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
         annealed = {
             "annealed Gibbs": _pick(rows, "Annealed Gibbs, best", updates),
             "annealed herding": _pick(rows, "Annealed herded, best", updates),
-            f"the annealed herd of {HERD}": _pick(
+            f"the annealed herd of {HERD_MEMBERS}": _pick(
                 rows, HERD_NAME, herd_sweeps_for_updates(updates)
             ),
         }

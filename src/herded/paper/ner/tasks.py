@@ -27,8 +27,8 @@ from herded.ner.text.word_atoms import Vocabulary
 from herded.run.infer import infer
 from herded.system.numerics.counter_rng import stream_key
 
-STANFORD = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
-WHERE = '"pip install nltk && python -m nltk.downloader ieer"'
+STANFORD_CLASSES = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
+INSTALL_COMMAND = '"pip install nltk && python -m nltk.downloader ieer"'
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ def stanford_task(path: str | os.PathLike[str]) -> Task:
     unary[starts[:-1]] = tables[starts[:-1], 0]
     model = chain_model(unary, tables[1:], lengths=lengths)
     best = infer(model, Viterbi()).best.state
-    names = [STANFORD[k] for k in gold]
+    names = [STANFORD_CLASSES[k] for k in gold]
     truth = [[names[a:b]] for a, b in pairwise(starts)]
-    return Task(f"{Path(path).stem}: chains", model, STANFORD, starts, truth, best)
+    return Task(f"{Path(path).stem}: chains", model, STANFORD_CLASSES, starts, truth, best)
 
 
 def sample_documents() -> list[Document]:

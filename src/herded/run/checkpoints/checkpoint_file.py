@@ -15,15 +15,15 @@ from herded.system.atomic_files import FilePath
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import Place, read_arrays
 
-FORMAT = 2  # since runs keep traces (run/recording/trace.py)
+CHECKPOINT_FORMAT = 2  # since runs keep traces (run/recording/trace.py)
 
 
 def write_checkpoint(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> None:
     """Write atomically: a reader sees the old file or the new one, never a part of either."""
-    text = json.dumps({"format": FORMAT, **header}).encode()
-    with atomic_files.replacing(path, CheckpointError, "checkpoint=") as file:
+    text = json.dumps({"format": CHECKPOINT_FORMAT, **header}).encode()
+    with atomic_files.atomic_replacement(path, CheckpointError, "checkpoint=") as file:
         np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 
@@ -96,10 +96,10 @@ def _header(target: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         header = json.loads(arrays.pop("header").tobytes())
     except (KeyError, ValueError, RecursionError) as error:
         raise _unreadable(target) from error
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != CHECKPOINT_FORMAT:
         raise CheckpointError(
-            f"expected a checkpoint of format {FORMAT} at {target}, got another version's: move it "
-            "away to start anew"
+            f"expected a checkpoint of format {CHECKPOINT_FORMAT} at {target}, got another "
+            "version's: move it away to start anew"
         )
     return header
 

@@ -20,7 +20,7 @@ from herded.models.protocol import Model
 from herded.run.build_result import full_repr
 from herded.run.checkpoints import checkpoint_file
 from herded.run.observables.recorder import Observables
-from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
+from herded.run.recording.recorder_base import STATES_PER_PASS, Recorder
 from herded.run.recording.trace import TraceRecorder
 from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import Chain, SamplerRun
@@ -241,7 +241,7 @@ def _values_of(layout: Layout, state: State) -> Iterator[np.ndarray]:
     if layout.n_replicas != layout.members:
         yield layout.replicas(state)
         return
-    at_once = STATES_AT_ONCE // max(layout.model.n_variables, 1)
+    at_once = STATES_PER_PASS // max(layout.model.n_variables, 1)
     for some in member_ranges(layout.members, at_once):
         yield layout.some_values(state, *some)
 
@@ -267,7 +267,7 @@ def _has_unknown_states(array: np.ndarray, model: Model) -> bool:
     """Whether a state (..., N) is none of its variable; compared some rows at a time."""
     if array.ndim == 1:
         return bool((array >= model.cardinalities).any())
-    rows = max(1, STATES_AT_ONCE // max(array[:1].size, 1))
+    rows = max(1, STATES_PER_PASS // max(array[:1].size, 1))
     parts = (array[first : first + rows] for first in range(0, len(array), rows))
     return any(bool((part >= model.cardinalities).any()) for part in parts)
 

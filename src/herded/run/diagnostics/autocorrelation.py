@@ -2,7 +2,7 @@
 
 import numpy as np
 
-WINDOW = 5  # autocorrelations are summed up to so many times their sum (Sokal)
+WINDOW_TIMES = 5  # autocorrelations are summed up to so many times their sum (Sokal)
 
 
 def autocorrelation_times(series: np.ndarray) -> np.ndarray:
@@ -31,7 +31,7 @@ def autocorrelation_times(series: np.ndarray) -> np.ndarray:
     products = np.fft.irfft((np.abs(waves) ** 2).mean(axis=1), axis=0)[:draws]
     correlations = products / np.arange(draws, 0, -1)[:, None] / variance
     times = 2 * np.cumsum(correlations, axis=0) - 1
-    ended = np.arange(draws)[:, None] >= WINDOW * times
+    ended = np.arange(draws)[:, None] >= WINDOW_TIMES * times
     ended[draws // 2 :] = True
     first = ended.argmax(axis=0)
     found[changes] = np.maximum(1.0, times[first, np.arange(len(first))])

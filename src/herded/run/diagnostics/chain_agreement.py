@@ -10,12 +10,12 @@ from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
 
-# Chains disagree when their standard error is above TOLERANCE, and each strays MAX_SPREAD_OF_DRAWS
-# times further than draws with the autocorrelation times of the run would. Of two or three chains
-# the spread is known badly, so that some of many variables stray further by chance: FALSE_ALARMS is
-# the share of runs in which one of them does. `python -m benchmarks --only warning-precision`
-# prints how often chains disagree, and are right.
-TOLERANCE = 0.025
+# Chains disagree when their standard error is above DISAGREEMENT_TOLERANCE, and each strays
+# MAX_SPREAD_OF_DRAWS times further than draws with the autocorrelation times of the run would. Of
+# two or three chains the spread is known badly, so that some of many variables stray further by
+# chance: FALSE_ALARMS is the share of runs in which one of them does. `python -m benchmarks --only
+# warning-precision` prints how often chains disagree, and are right.
+DISAGREEMENT_TOLERANCE = 0.025
 MAX_SPREAD_OF_DRAWS = 4.0
 FALSE_ALARMS = 1e-3
 
@@ -63,7 +63,7 @@ def find_disagreement(
     others = times.longest_around_own
     drawn = noise_of_frequencies(mean, sweeps * members, times.variables, times.around_own, others)
     excess = spread / np.maximum(
-        TOLERANCE * np.sqrt(chains), most_spread(chains, len(mean)) * drawn
+        DISAGREEMENT_TOLERANCE * np.sqrt(chains), most_spread(chains, len(mean)) * drawn
     )
     if excess.max(initial=0.0) <= 1:
         return ""

@@ -35,7 +35,7 @@ BLOCK_WORDING = MoveWording(
     "give larger blocks by Blocks(entries=..), or some that have all of them",
 )
 
-SEARCHES = 8  # for states that a chain cannot reach
+MAX_CONFINEMENT_SEARCHES = 8  # for states that a chain cannot reach
 MAX_LISTED_NAMES = 3  # names in a sentence
 
 
@@ -115,7 +115,7 @@ def _find_unreachable_states(
     open_cases = ~reached & possible_states(graph)
     for x in states:
         missed[:, everyone, x] |= open_cases[:, everyone, x]
-    for attempt in range(SEARCHES):
+    for attempt in range(MAX_CONFINEMENT_SEARCHES):
         left = np.argwhere((open_cases & ~missed).any(axis=0))
         if not len(left):
             break

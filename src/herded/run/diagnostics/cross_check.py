@@ -38,9 +38,9 @@ from herded.system.numerics.counter_rng import stream_key
 
 # of the run beside a solver: many herds, so that their spread is known
 SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
-MOST_SWEEPS, LEAST_SWEEPS = 192, 8  # of it, with its burn-in
-MOST_UPDATES = 2**25  # of all variables in it
-BURN_IN = 4  # a part in so many
+MAX_CHECK_SWEEPS, MIN_CHECK_SWEEPS = 192, 8  # of it, with its burn-in
+MAX_CHECK_UPDATES = 2**25  # of all variables in it
+BURN_IN_DIVISOR = 4  # a part in so many
 MIN_PROBABILITY_GAP = 0.05  # of two probabilities, beyond
 GAP_SIGMAS = 6.0  # standard errors of the herds
 ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
@@ -48,12 +48,12 @@ ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is 
 MIN_UPDATES_TO_CROSS_CHECK = 8_000
 CHECK_UPDATES_DIVISOR = 2  # which has one part in so many of them,
 CHECK_UPDATES_DIVISOR_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
-CONTROL_HERDS, CONTROL_MEMBERS = 8, 16
-WITNESS_SWEEPS, BP_CHECK_SECONDS, WITNESS_DAMPING = 200, 2.0, 0.5
+CROSS_CHECK_HERDS, CROSS_CHECK_MEMBERS = 8, 16
+BP_CHECK_SWEEPS, BP_CHECK_SECONDS, BP_CHECK_DAMPING = 200, 2.0, 0.5
 MAX_PRECISE_LOG_POTENTIAL = 1e5  # log-potentials whose square in units of the last digit shows
 STREAM = 7  # purpose of its random numbers
 
-UNMIXED = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
+UNMIXED_KINDS = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
 
 SOLVER_NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
@@ -71,7 +71,7 @@ def run_check_herds(
     method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1, moves=moves)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
-    burn_in = sweeps // BURN_IN
+    burn_in = sweeps // BURN_IN_DIVISOR
     length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
     check_run(layout, keep, length, max_memory)
     states = initial_states(layout, method, herds, None, keep, sweeps)
@@ -95,11 +95,11 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
         return result
     moves = getattr(result.method, "moves", None)
     share = CHECK_UPDATES_DIVISOR if moves is None else CHECK_UPDATES_DIVISOR_IN_BLOCKS
-    sweeps = updates // (share * CONTROL_HERDS * CONTROL_MEMBERS)
+    sweeps = updates // (share * CROSS_CHECK_HERDS * CROSS_CHECK_MEMBERS)
     limit = None if seconds is None else seconds / 10
     try:
         control = run_check_herds(
-            result.model, CONTROL_MEMBERS, CONTROL_HERDS, sweeps, max_memory, limit, moves
+            result.model, CROSS_CHECK_MEMBERS, CROSS_CHECK_HERDS, sweeps, max_memory, limit, moves
         )
     except HerdedError:  # such as too little memory: it goes without
         return result
@@ -119,9 +119,9 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
 
 def run_belief_propagation_check(model: Model, seconds: float = BP_CHECK_SECONDS) -> Result:
     """What belief propagation makes of a model, soon and compared with nothing."""
-    method = BeliefPropagation(damping=WITNESS_DAMPING)
+    method = BeliefPropagation(damping=BP_CHECK_DAMPING)
     layout = cached_layout(model, method, None, None)
-    run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, WITNESS_SWEEPS, 0)
+    run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, BP_CHECK_SWEEPS, 0)
     run_until_done(run, run.stopping(), seconds=seconds, progress=False)
     return build_solver_result(run)
 
@@ -187,12 +187,14 @@ def _solver_warnings(result: Result, name: str) -> list[str]:
 def _compare_with_herds(result: Result, name: str, max_memory: Size | None) -> str | None:
     """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
     model = result.model
-    most = MOST_UPDATES // (SOLVER_CHECK_HERDS * SOLVER_CHECK_MEMBERS * max(1, model.n_variables))
-    if most < LEAST_SWEEPS:
+    most = MAX_CHECK_UPDATES // (
+        SOLVER_CHECK_HERDS * SOLVER_CHECK_MEMBERS * max(1, model.n_variables)
+    )
+    if most < MIN_CHECK_SWEEPS:
         return NOT_CROSS_CHECKED
     try:
         herds = run_check_herds(
-            model, SOLVER_CHECK_MEMBERS, SOLVER_CHECK_HERDS, min(most, MOST_SWEEPS), max_memory
+            model, SOLVER_CHECK_MEMBERS, SOLVER_CHECK_HERDS, min(most, MAX_CHECK_SWEEPS), max_memory
         )
     except HerdedError as error:
         return f"{name} could not be compared with a sampler ({error}): it may be far off"
@@ -208,7 +210,7 @@ def _compare_with_herds(result: Result, name: str, max_memory: Size | None) -> s
             f"the one and {mean[i, k]:.2f} by the other{others_text(others, 'differs', 'differ')}: "
             "do not trust it; use exact inference where it fits, or a sampler"
         )
-    if any(one.kind in UNMIXED for one in herds.diagnostics):
+    if any(one.kind in UNMIXED_KINDS for one in herds.diagnostics):
         return (
             f"{name} could not be compared with a short run of herds, which does not mix: it may "
             "be far off"

@@ -24,9 +24,10 @@ T_TABLE = (
 # 97.5 % and 99.5 % quantiles of the normal distribution
 NORMAL_QUANTILE_95, NORMAL_QUANTILE_99 = 1.959964, 2.575829
 MIN_HALF_WIDTH = 1e-5  # no interval of a variable that is not known is narrower
-FEW_VISITS = 50  # of a state, or of all others together: their spread over a few chains says little
+# of a state, or of all others together: their spread over a few chains says little
+MIN_VISITS_FOR_SPREAD = 50
 TINY = 1e-12  # sweeps, instead of no time at all
-PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
+VISITS_PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps are alike
 
 
 class UnbiasedMarginals(NamedTuple):
@@ -62,7 +63,7 @@ def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -
 
     Of a state that was visited k times, the number of visits that could have been expected is below
     k + 1.96 sqrt(k + 1) + 1.92 at 97.5 % (Poisson's, rounded up), also where k is 0 and all chains
-    agree. Visits are taken to come in clusters of `PER_CLUSTER`.
+    agree. Visits are taken to come in clusters of `VISITS_PER_CLUSTER`.
 
     Parameters
     ----------
@@ -81,13 +82,13 @@ def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -
            [0.    , 0.    ]])
     """
     visits = np.minimum(frequencies, 1.0 - frequencies) * samples
-    clusters = np.maximum(visits, 0.0) / PER_CLUSTER
+    clusters = np.maximum(visits, 0.0) / VISITS_PER_CLUSTER
     reach = (
-        PER_CLUSTER
+        VISITS_PER_CLUSTER
         * (NORMAL_QUANTILE_95 * np.sqrt(clusters + 1.0) + NORMAL_QUANTILE_95**2 / 2)
         / max(samples, 1.0)
     )
-    found: np.ndarray = np.where(is_open & (visits <= FEW_VISITS), reach, 0.0)
+    found: np.ndarray = np.where(is_open & (visits <= MIN_VISITS_FOR_SPREAD), reach, 0.0)
     return found
 
 

@@ -5,20 +5,20 @@ from collections.abc import Iterable, Sequence
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import InfoDiagnostic
-from herded.run.diagnostics.run_length import MIN_TIMES, Finding, RunLength
+from herded.run.diagnostics.run_length import MIN_TIMES, RunLength, WorstQuantity
 from herded.run.result import Diagnostic, Result
 
-SHORT_RUN, HALVES_DIFFER, EQUAL_STARTS = "short run", "halves differ", "equal starts"
-START_MATTERS = "start matters"
+SHORT_RUN_KIND, HALVES_DIFFER_KIND, EQUAL_STARTS_KIND = "short run", "halves differ", "equal starts"
+START_MATTERS_KIND = "start matters"
 ROUND_TRIPS = "round trips"  # the quantity of a ladder's short run
-SAME_START = "all chains started from the same state, so that their agreement proves little"
+SAME_START_TEXT = "all chains started from the same state, so that their agreement proves little"
 
 FEW_STARTS = 16  # chains and members of herds, of which all may begin in one of two modes by chance
 
-AT_LEAST_A_SWEEP = Finding("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
+ONE_SWEEP_FINDING = WorstQuantity("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
 
 
-def sentences(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
+def diagnostic_texts(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
     """Findings as texts for `result.warnings`; notes are never issued as warnings."""
     return tuple(
         one.message
@@ -34,16 +34,16 @@ def length_diagnostics(
     """What `assess_length` found, at most one of each kind, and starts that are all equal."""
     found, slow = [], length.slow
     if slow is None and has_interval and sweeps < MIN_TIMES:
-        slow = AT_LEAST_A_SWEEP
+        slow = ONE_SWEEP_FINDING
     if slow is not None:
         found.append(_short_run(slow, sweeps, is_start_shared))
     if length.drift is not None:
         found.append(_halves_differ(length.drift, sweeps, burn_in, is_start_shared))
     if is_start_shared and not found:
         remedy = "start from several states, or leave start= out"
-        message = f"{SAME_START}: {remedy}"
+        message = f"{SAME_START_TEXT}: {remedy}"
         figures = {"autocorrelation_time": length.time}
-        found.append(Diagnostic(EQUAL_STARTS, "note", message, figures=figures, remedy=remedy))
+        found.append(Diagnostic(EQUAL_STARTS_KIND, "note", message, figures=figures, remedy=remedy))
     return found
 
 
@@ -63,7 +63,7 @@ def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
         f"have missed modes: {remedy}"
     )
     figures = {"autocorrelation_time": time, "sweeps": float(sweeps), "times": float(least)}
-    return Diagnostic(SHORT_RUN, "warning", message, ROUND_TRIPS, (), figures, remedy)
+    return Diagnostic(SHORT_RUN_KIND, "warning", message, ROUND_TRIPS, (), figures, remedy)
 
 
 def needs_other_starts(result: Result) -> bool:
@@ -79,7 +79,7 @@ def needs_other_starts(result: Result) -> bool:
         return only_few_round_trips(result) is not None
     kinds = {one.kind for one in result.diagnostics}
     if kinds:
-        return EQUAL_STARTS in kinds
+        return EQUAL_STARTS_KIND in kinds
     model, facts = result.model, result.provenance
     is_few = facts["chains"] > 1 and facts["chains"] * facts["members"] < FEW_STARTS
     is_plain = not hasattr(result.method, "weights")  # herding in time has a bias of its own
@@ -98,7 +98,7 @@ def _is_walled(model: Model) -> bool:
     return bool(model.has_hard_zeros and model.zeros_tie_variables)
 
 
-def _short_run(slow: Finding, sweeps: int, is_start_shared: bool) -> Diagnostic:
+def _short_run(slow: WorstQuantity, sweeps: int, is_start_shared: bool) -> Diagnostic:
     times, wanted = sweeps / slow.time, _rounded_up(slow.wanted_times * slow.time)
     remedy = f"use {wanted} sweeps or more, or moves that mix faster (moves=Blocks(), Tempered())"
     message = (
@@ -108,10 +108,14 @@ def _short_run(slow: Finding, sweeps: int, is_start_shared: bool) -> Diagnostic:
         f"{_reason(is_start_shared)}: {remedy}"
     )
     figures = {"autocorrelation_time": slow.time, "sweeps": float(sweeps), "times": times}
-    return Diagnostic(SHORT_RUN, "warning", message, slow.name, slow.variables, figures, remedy)
+    return Diagnostic(
+        SHORT_RUN_KIND, "warning", message, slow.name, slow.variables, figures, remedy
+    )
 
 
-def _halves_differ(drift: Finding, sweeps: int, burn_in: int, is_start_shared: bool) -> Diagnostic:
+def _halves_differ(
+    drift: WorstQuantity, sweeps: int, burn_in: int, is_start_shared: bool
+) -> Diagnostic:
     remedy = (
         f"use a burn-in of {_rounded_up(max(sweeps, 2 * burn_in))} sweeps or more, or moves that "
         "mix faster (moves=Blocks(), Tempered())"
@@ -131,7 +135,7 @@ def _halves_differ(drift: Finding, sweeps: int, burn_in: int, is_start_shared: b
         "standard_errors": drift.errors,
     }
     return Diagnostic(
-        HALVES_DIFFER, "warning", message, drift.name, drift.variables, figures, remedy
+        HALVES_DIFFER_KIND, "warning", message, drift.name, drift.variables, figures, remedy
     )
 
 
@@ -139,14 +143,14 @@ def _sweeps(time: float) -> str:
     return f"{time:,.0f} sweep{'s' * (round(time) != 1)}"
 
 
-def _others(finding: Finding) -> str:
+def _others(finding: WorstQuantity) -> str:
     """ " (and of 3 others)", or nothing."""
     some = "1 other" if finding.others == 1 else f"{finding.others} others"
     return f" (and of {some})" if finding.others else ""
 
 
 def _reason(is_start_shared: bool) -> str:
-    return f"; {SAME_START}" if is_start_shared else ""
+    return f"; {SAME_START_TEXT}" if is_start_shared else ""
 
 
 def _rounded_up(sweeps: float) -> str:

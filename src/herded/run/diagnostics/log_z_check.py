@@ -16,8 +16,8 @@ from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 MAX_EXACT_VARIABLES, QUICK_EXACT_BYTES = 256, 2.0**24
 MAX_BOUND_ENTRIES = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
-SWEEPS = 16
-REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --task pr"
+BOUND_SWEEPS = 16
+LADDER_REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --task pr"
 LOG_Z_TOLERANCE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
@@ -41,11 +41,13 @@ def check_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
     unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"
     bound = None if graph.has_hard_zeros else _mean_field_bound(graph)
     if bound is None:
-        return InfoDiagnostic(unsure + REMEDY)
+        return InfoDiagnostic(unsure + LADDER_REMEDY)
     if log_z < bound - LOG_Z_TOLERANCE:
         proved = f"mean field proves that log Z is {bound:.6g} or more"
-        return f"{unsure}, and it is too low: {proved}{REMEDY}"
-    return InfoDiagnostic(f"{unsure}; mean field proves that it is {bound:.6g} or more{REMEDY}")
+        return f"{unsure}, and it is too low: {proved}{LADDER_REMEDY}"
+    return InfoDiagnostic(
+        f"{unsure}; mean field proves that it is {bound:.6g} or more{LADDER_REMEDY}"
+    )
 
 
 def _exact_log_z(graph: FactorGraph) -> float | None:
@@ -71,6 +73,6 @@ def _mean_field_bound(graph: FactorGraph) -> float | None:
     method = MeanField()
     layout = method.compile(graph)
     state = method.init(layout)
-    method.advance(layout, state, SWEEPS)
+    method.advance(layout, state, BOUND_SWEEPS)
     found = method.answer(layout, state).log_z
     return found if found is not None and np.isfinite(found) else None

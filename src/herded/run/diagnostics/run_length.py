@@ -18,7 +18,7 @@ import numpy as np
 
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
-from herded.run.diagnostics.autocorrelation import WINDOW, autocorrelation_times
+from herded.run.diagnostics.autocorrelation import WINDOW_TIMES, autocorrelation_times
 from herded.run.diagnostics.variable_times import (
     RESOLVED,
     VariableTimes,
@@ -29,20 +29,20 @@ from herded.run.recording.trace import TraceRecorder
 
 MIN_TIMES = 10.0  # autocorrelation times that a run should last
 FEW_ROWS = 4  # chains, below which a run should last longer: they tell a time less well
-MANY_ROWS = 16  # members of all herds, from whose own averages times are told
-ERRORS = 1.5  # standard errors that make a lower bound of an estimate,
-LONG_ERRORS, LONG = 0.5, 64  # and of few chains, whose are large, of so many looks
+MIN_AVERAGED_MEMBERS = 16  # members of all herds, from whose own averages times are told
+ERROR_SIGMAS = 1.5  # standard errors that make a lower bound of an estimate,
+LONG_ERROR_SIGMAS, LONG_LOOKS = 0.5, 64  # and of few chains, whose are large, of so many looks
 MIN_SHOWN = 1.6  # looks: a shorter time cannot be told from none
-UNRESOLVED = 0.25  # looks: what is taken of a time that is shorter than can be told
-HALVES_ERRORS = 5.0  # standard errors between two halves that chance does not explain
-BINS = 64  # into which the series of an observable is averaged
+UNRESOLVED_LOOKS = 0.25  # looks: what is taken of a time that is shorter than can be told
+HALVES_SIGMAS = 5.0  # standard errors between two halves that chance does not explain
+BINS_PER_SERIES = 64  # into which the series of an observable is averaged
 MAX_ENTRIES = 32  # of an array-valued observable, and rows times entries at most
 MAX_CELLS = 2**20  # numbers of a series that are looked at
-MIN_LOOKS = 8
-RARE = 20  # looks at the rarer state of a variable, below which it tells nothing
+MIN_SERIES_LOOKS = 8
+MIN_RARE_LOOKS = 20  # looks at the rarer state of a variable, below which it tells nothing
 
 
-class Series(NamedTuple):
+class TraceSeries(NamedTuple):
     """One or more quantities (looks, rows, quantities) of all chains and members, and names."""
 
     values: np.ndarray
@@ -53,7 +53,7 @@ class Series(NamedTuple):
     is_of_variables: bool = False  # one quantity for each traced variable
 
 
-class Finding(NamedTuple):
+class WorstQuantity(NamedTuple):
     """The quantity with the worst figures.
 
     Attributes
@@ -84,17 +84,17 @@ class Finding(NamedTuple):
 class RunLength(NamedTuple):
     """What was found: the slowest quantity, and the one whose halves differ most."""
 
-    slow: Finding | None
-    drift: Finding | None
+    slow: WorstQuantity | None
+    drift: WorstQuantity | None
     time: float  # typical autocorrelation time in sweeps, of the slowest kind of quantity
     times: VariableTimes | None = None  # of traced variables; None of a run of a few sweeps
 
 
-def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -> RunLength:
+def assess_length(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -> RunLength:
     """Judge a run by the traces of its chains and by what was kept of observables."""
-    found: list[tuple[Finding, bool, bool]] = []
+    found: list[tuple[WorstQuantity, bool, bool]] = []
     longest, variable_times = 0.0, None
-    for series in (*_traced(recorders, model), *_observed(observables)):
+    for series in (*_trace_series(recorders, model), *_observable_series(observables)):
         times, bounds = series_times(series)
         if variable_times is None and series.is_of_variables:
             variable_times = _variable_times(series, times, bounds, recorders)
@@ -102,14 +102,14 @@ def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -
         own = 1.0 if series.noise is None else series.noise
         bounds = bounds * own
         typical = float(np.median(times * own)) if len(times) else 0.0
-        typical = typical if typical > RESOLVED else UNRESOLVED * typical
+        typical = typical if typical > RESOLVED else UNRESOLVED_LOOKS * typical
         longest = max(longest, typical * series.spacing)
         looks, rows = series.values.shape[:2]
         least_times = MIN_TIMES * max(FEW_ROWS / rows, 1.0) if rows > 1 else MIN_TIMES
         slow = bounds >= max(looks / least_times, MIN_SHOWN)
-        drifts = np.abs(errors) > HALVES_ERRORS
+        drifts = np.abs(errors) > HALVES_SIGMAS
         for q in np.flatnonzero(slow | drifts):
-            finding = Finding(
+            finding = WorstQuantity(
                 series.names[q],
                 series.variables[q],
                 float(bounds[q] * series.spacing),
@@ -130,7 +130,7 @@ def assess(recorders: Sequence[TraceRecorder], observables: Any, model: Model) -
 
 
 def _variable_times(
-    series: Series, times: np.ndarray, bounds: np.ndarray, recorders: Sequence[TraceRecorder]
+    series: TraceSeries, times: np.ndarray, bounds: np.ndarray, recorders: Sequence[TraceRecorder]
 ) -> VariableTimes:
     """What `series_times` found of each variable, and times around the means of chains."""
     upper = np.where(bounds > 0, times * times / np.where(bounds > 0, bounds, 1.0), 0.0)
@@ -140,14 +140,14 @@ def _variable_times(
     return VariableTimes(variables, in_sweeps(upper, series.spacing, 0.0), own)
 
 
-def _worst(found: list[Finding], key: Any) -> Finding | None:
+def _worst(found: list[WorstQuantity], key: Any) -> WorstQuantity | None:
     return max(found, key=key)._replace(others=len(found) - 1) if found else None
 
 
 # -- figures of a series ---------------------------------------------------------------------------
 
 
-def series_times(series: Series) -> tuple[np.ndarray, np.ndarray]:
+def series_times(series: TraceSeries) -> tuple[np.ndarray, np.ndarray]:
     """Autocorrelation times of quantities in looks, and lower bounds of them; 0 if unknown.
 
     Of many members a time follows from how much their own averages differ: by a share 1 / n of the
@@ -156,15 +156,15 @@ def series_times(series: Series) -> tuple[np.ndarray, np.ndarray]:
     """
     values, looks = series.values, len(series.values)
     rows, n = values.shape[1:]
-    if looks < MIN_LOOKS or not n:
+    if looks < MIN_SERIES_LOOKS or not n:
         return np.zeros(n), np.zeros(n)
-    if rows >= MANY_ROWS:
+    if rows >= MIN_AVERAGED_MEMBERS:
         times = _times_between(values)
-        error = np.full(n, ERRORS * np.sqrt(2.0 / (rows - 1)))
+        error = np.full(n, ERROR_SIGMAS * np.sqrt(2.0 / (rows - 1)))
     else:
         times = np.nan_to_num(autocorrelation_times(np.asarray(values, np.float64)))
-        window = np.minimum(WINDOW * times, looks / 2)
-        errors = LONG_ERRORS if looks >= LONG else ERRORS
+        window = np.minimum(WINDOW_TIMES * times, looks / 2)
+        errors = LONG_ERROR_SIGMAS if looks >= LONG_LOOKS else ERROR_SIGMAS
         error = errors * np.sqrt(2.0 * (2.0 * window + 1.0) / (looks * rows))
     times = np.where(_tells(values), times, 0.0)
     return times, times / (1.0 + error)
@@ -213,10 +213,10 @@ def _tells(values: np.ndarray) -> np.ndarray:
     else:
         usual = np.median(values[:, :1].reshape(-1, values.shape[2]), axis=0).astype(np.uint8)
         apart = (values != usual).sum(axis=(0, 1))
-    return np.asarray(np.minimum(apart, total - apart) >= RARE)
+    return np.asarray(np.minimum(apart, total - apart) >= MIN_RARE_LOOKS)
 
 
-def compare_halves(series: Series, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compare_halves(series: TraceSeries, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The means (2, quantities) of both halves, and how many standard errors they are apart.
 
     The standard error is the larger of two: from how differently rows change, and from the
@@ -224,13 +224,13 @@ def compare_halves(series: Series, times: np.ndarray) -> tuple[np.ndarray, np.nd
     """
     values, half = series.values, len(series.values) // 2
     rows, n = values.shape[1:]
-    if half < MIN_LOOKS // 2 or not n:
+    if half < MIN_SERIES_LOOKS // 2 or not n:
         return np.zeros((2, n)), np.zeros(n)
     first, second = (_sums(part) / half for part in (values[:half], values[-half:]))
     means = np.stack([first.mean(axis=0), second.mean(axis=0)])
     variance = np.maximum(_squares(values) / (len(values) * rows) - means.mean(axis=0) ** 2, 0.0)
     error = np.sqrt(4.0 * variance * np.maximum(times, 1.0) / (2 * half * rows))
-    if rows >= MANY_ROWS:
+    if rows >= MIN_AVERAGED_MEMBERS:
         error = np.maximum(error, (second - first).std(axis=0, ddof=1) / np.sqrt(rows))
     apart = means[1] - means[0]
     known = (error > 0) & (times > 0)
@@ -250,8 +250,8 @@ def _variance(bins: np.ndarray) -> np.ndarray:
 def bytes_of_bins(draws: int, rows: int, entries: int) -> float:
     """What it takes to judge a run by the series of an observable: bins, and copies of some."""
     entries = min(entries, MAX_ENTRIES)
-    cells, length = float(rows * entries), max(1, draws // BINS)
-    if cells * BINS > MAX_CELLS:
+    cells, length = float(rows * entries), max(1, draws // BINS_PER_SERIES)
+    if cells * BINS_PER_SERIES > MAX_CELLS:
         return 0.0
     return 3 * 8.0 * cells * (draws // length + length)
 
@@ -259,14 +259,14 @@ def bytes_of_bins(draws: int, rows: int, entries: int) -> float:
 # -- what there is to look at ----------------------------------------------------------------------
 
 
-def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series]:
+def _trace_series(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[TraceSeries]:
     """Variables, their pairs where these are recorded, and sums of variables."""
     looks = np.concatenate([recorder.looks() for recorder in recorders], axis=1)
-    if len(looks) < MIN_LOOKS or not looks.shape[2]:
+    if len(looks) < MIN_SERIES_LOOKS or not looks.shape[2]:
         return
     variables, pairs = recorders[0].variables, recorders[0].pairs
     spacing = float(recorders[0].arrays["every"][0])
-    yield Series(
+    yield TraceSeries(
         looks,
         spacing,
         tuple(f"variable {variable_text(model, int(i))}" for i in variables),
@@ -276,7 +276,7 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
     if len(pairs):
         alike = (looks[:, :, pairs[:, 0]] == looks[:, :, pairs[:, 1]]).view(np.uint8)
         ends = variables[pairs]
-        yield Series(
+        yield TraceSeries(
             alike,
             spacing,
             tuple(
@@ -287,10 +287,10 @@ def _traced(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[Series
         )
     if looks.shape[2] > 1:
         sums = looks.sum(axis=2, dtype=np.int32).astype(np.float64)[:, :, None]
-        yield Series(sums, spacing, (f"the sum of {looks.shape[2]} variables",), ((),))
+        yield TraceSeries(sums, spacing, (f"the sum of {looks.shape[2]} variables",), ((),))
 
 
-def _observed(observables: Any) -> Iterator[Series]:
+def _observable_series(observables: Any) -> Iterator[TraceSeries]:
     """Series of observables, averaged in bins."""
     for found in (observables or {}).values():
         if found.values is None:
@@ -298,9 +298,9 @@ def _observed(observables: Any) -> Iterator[Series]:
         series = np.moveaxis(found.values.reshape(*found.values.shape[:2], -1), 1, 0)
         draws, rows, entries = series.shape
         some = series[:, :, :: -(-entries // MAX_ENTRIES)]
-        length = max(1, draws // BINS)
+        length = max(1, draws // BINS_PER_SERIES)
         bins = draws // length
-        if bins < MIN_LOOKS or some[0].size * BINS > MAX_CELLS:
+        if bins < MIN_SERIES_LOOKS or some[0].size * BINS_PER_SERIES > MAX_CELLS:
             continue
         kept = some[-bins * length :]
         binned = kept.reshape(bins, length, rows, -1).mean(axis=1)
@@ -313,4 +313,6 @@ def _observed(observables: Any) -> Iterator[Series]:
             f"the observable {found.name!r}" + (f", entry {k * step}" if entries > 1 else "")
             for k in range(binned.shape[2])
         )
-        yield Series(binned, float(length * found.every), names, ((),) * binned.shape[2], noise)
+        yield TraceSeries(
+            binned, float(length * found.every), names, ((),) * binned.shape[2], noise
+        )

@@ -19,28 +19,28 @@ from herded.models.naming import variable_text
 from herded.run.diagnostics.chain_agreement import others_text, state_text
 from herded.run.diagnostics.cross_check import different_entry, run_check_herds
 from herded.run.diagnostics.length_diagnostics import (
-    EQUAL_STARTS,
-    SAME_START,
-    SHORT_RUN,
-    START_MATTERS,
+    EQUAL_STARTS_KIND,
+    SAME_START_TEXT,
+    SHORT_RUN_KIND,
+    START_MATTERS_KIND,
+    diagnostic_texts,
     only_few_round_trips,
-    sentences,
 )
 from herded.run.diagnostics.run_length import MIN_TIMES
 from herded.run.diagnostics.variable_times import VariableTimes, noise_of_frequencies
 from herded.run.interrupted_result import flag_interrupted
-from herded.run.observables.result import with_doubt
+from herded.run.observables.result import with_diagnostics
 from herded.run.result import Diagnostic, Result
 from herded.system.memory_limits import Size
 
-HERDS, MEMBERS = 4, 32
-SWEEPS_PER_TIME = 12  # autocorrelation times of the run that is checked
+START_CHECK_HERDS, START_CHECK_MEMBERS = 4, 32
+CHECK_SWEEPS_PER_TIME = 12  # autocorrelation times of the run that is checked
 SWEEPS_PER_LADDER_TIME = 24  # of a ladder's run, for herds that are to show that they mix
 MIN_HERD_TIMES = 3.0  # autocorrelation times of the herds' own run, to tell that they mix
 MIN_SWEEPS_PER_TIME = 4  # in fewer the herds may still remember their starts
-WANTED_SWEEPS, MAX_SWEEPS = 48, 4096  # the burn-in included
-MIN_SWEEPS = 24  # fewer tell nothing
-SHARE = 4  # of the run, which the herds take at most one part in,
+DEFAULT_CHECK_SWEEPS, MAX_START_CHECK_SWEEPS = 48, 4096  # the burn-in included
+MIN_START_CHECK_SWEEPS = 24  # fewer tell nothing
+RUN_SHARE_DIVISOR = 4  # of the run, which the herds take at most one part in,
 MAX_UPDATES = 2**27  # or these of all variables, where all chains began at one state,
 MAX_VISITS = 2**15  # or these of all herds, else: some milliseconds
 VISIT_COST = 6  # visits of a chain in the time of a visit of a herd, as measured: 2 to 14
@@ -62,19 +62,21 @@ def with_other_starts(
     seconds
         Of the whole run, where these were given.
     """
-    is_shared = any(one.kind == EQUAL_STARTS for one in result.diagnostics)
+    is_shared = any(one.kind == EQUAL_STARTS_KIND for one in result.diagnostics)
     times: VariableTimes = result.kept["times"]
     few_trips = only_few_round_trips(result)
-    per_time = SWEEPS_PER_TIME if few_trips is None else SWEEPS_PER_LADDER_TIME
-    wanted = int(min(max(per_time * times.typical, WANTED_SWEEPS), MAX_SWEEPS))
+    per_time = CHECK_SWEEPS_PER_TIME if few_trips is None else SWEEPS_PER_LADDER_TIME
+    wanted = int(min(max(per_time * times.typical, DEFAULT_CHECK_SWEEPS), MAX_START_CHECK_SWEEPS))
     sweeps = min(wanted, _affordable_sweeps(result, is_shared))
-    if sweeps < max(MIN_SWEEPS, MIN_SWEEPS_PER_TIME * times.typical):
+    if sweeps < max(MIN_START_CHECK_SWEEPS, MIN_SWEEPS_PER_TIME * times.typical):
         return result
     method: Any = getattr(result.method, "method", result.method)  # of a ladder: what it tempers
     moves = getattr(method, "moves", None)
     limit = None if seconds is None else seconds / SECONDS_SHARE
     try:
-        herds = run_check_herds(result.model, MEMBERS, HERDS, sweeps, max_memory, limit, moves)
+        herds = run_check_herds(
+            result.model, START_CHECK_MEMBERS, START_CHECK_HERDS, sweeps, max_memory, limit, moves
+        )
     except HerdedError:
         return result
     if herds.provenance["interrupted"]:
@@ -91,7 +93,7 @@ def with_other_starts(
     i, k, others = worst
     here = float(result.chain_marginals[:, i, k].mean())
     there = float(herds.chain_marginals[:, i, k].mean())
-    reason = SAME_START if is_shared else FEW_CHAINS.format(len(result.chain_marginals))
+    reason = SAME_START_TEXT if is_shared else FEW_CHAINS.format(len(result.chain_marginals))
     better = "start from several states, or" if is_shared else "use a herd (Gibbs(herd=64)), or"
     remedy = f"{better} use Tempered() or exact inference where it fits"
     message = (
@@ -102,23 +104,25 @@ def with_other_starts(
     )
     figures = {"probability": here, "from_random_starts": there, "sweeps": float(herds.sweeps)}
     found = Diagnostic(
-        START_MATTERS, "warning", message, f"variable {variable_text(result.model, i)}", (i,),
+        START_MATTERS_KIND, "warning", message, f"variable {variable_text(result.model, i)}", (i,),
         figures,
         remedy,
     )  # fmt: skip
-    rest = tuple(one for one in result.diagnostics if one.kind != EQUAL_STARTS)
+    rest = tuple(one for one in result.diagnostics if one.kind != EQUAL_STARTS_KIND)
     diagnostics = (*rest, found)
     kept = dict(result.kept)
     if "observables" in kept:
-        kept["observables"] = with_doubt(kept["observables"], message)
-    return replace(result, diagnostics=diagnostics, warnings=sentences(diagnostics), kept=kept)
+        kept["observables"] = with_diagnostics(kept["observables"], message)
+    return replace(
+        result, diagnostics=diagnostics, warnings=diagnostic_texts(diagnostics), kept=kept
+    )
 
 
 def _do_mix(herds: Result, sweeps: int) -> bool:
     """Whether herds forget their starts, many times in a run of these sweeps."""
     against = [one for one in herds.diagnostics if one.severity == "warning"]
     return all(
-        one.kind == SHORT_RUN
+        one.kind == SHORT_RUN_KIND
         and one.figures["times"] >= MIN_HERD_TIMES
         and MIN_TIMES * one.figures["autocorrelation_time"] <= sweeps
         for one in against
@@ -130,8 +134,8 @@ def _without(result: Result, one: Diagnostic) -> Result:
     rest = tuple(other for other in result.diagnostics if other is not one)
     kept = dict(result.kept)
     if "observables" in kept:
-        kept["observables"] = with_doubt(kept["observables"], "")
-    return replace(result, diagnostics=rest, warnings=sentences(rest), kept=kept)
+        kept["observables"] = with_diagnostics(kept["observables"], "")
+    return replace(result, diagnostics=rest, warnings=diagnostic_texts(rest), kept=kept)
 
 
 def _affordable_sweeps(result: Result, is_shared: bool) -> int:
@@ -140,9 +144,9 @@ def _affordable_sweeps(result: Result, is_shared: bool) -> int:
     rungs = int(getattr(result.method, "rungs", 1))
     visits = int(facts["sweeps"] + facts["burn_in"]) * int(facts["chains"]) * rungs * n
     if is_shared:
-        updates = max(MAX_UPDATES, visits * int(facts["members"]) // SHARE)
-        return updates // (HERDS * MEMBERS * n)
-    return max(MAX_VISITS, visits // (SHARE * VISIT_COST)) // (HERDS * n)
+        updates = max(MAX_UPDATES, visits * int(facts["members"]) // RUN_SHARE_DIVISOR)
+        return updates // (START_CHECK_HERDS * START_CHECK_MEMBERS * n)
+    return max(MAX_VISITS, visits // (RUN_SHARE_DIVISOR * VISIT_COST)) // (START_CHECK_HERDS * n)
 
 
 def _noise(result: Result, herds: Result, times: VariableTimes) -> tuple[np.ndarray, np.ndarray]:
@@ -159,6 +163,6 @@ def _noise(result: Result, herds: Result, times: VariableTimes) -> tuple[np.ndar
     noise = noise_of_frequencies(smoothed, samples, times.variables, own, others)
     if len(chains) > 1:
         noise = np.maximum(noise, chains.std(axis=0, ddof=1) / np.sqrt(len(chains)))
-    most, samples = herds.sweeps, float(HERDS * MEMBERS * herds.sweeps)
+    most, samples = herds.sweeps, float(START_CHECK_HERDS * START_CHECK_MEMBERS * herds.sweeps)
     own, others = np.minimum(own, most), min(others, most)
     return noise, noise_of_frequencies(smoothed, samples, times.variables, own, others)

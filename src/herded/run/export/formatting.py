@@ -13,8 +13,8 @@ from herded.system.html import html_table
 if TYPE_CHECKING:
     from herded.run.result import Result
 
-MOST_ROWS = 10  # variables of a table
-MOST_STATES = 4
+MAX_TABLE_ROWS = 10  # variables of a table
+MAX_TABLE_STATES = 4
 
 
 def result_text(result: "Result") -> str:
@@ -29,7 +29,7 @@ def result_html(result: "Result") -> str:
     parts = [html_table(f"Result of {_method(result)}: {_length(result)}", _summary_rows(result))]
     if result.kept.get("chain_marginals") is not None:
         parts.append(html_table("", _marginals(result), head=True))
-        more = result.model.n_variables - MOST_ROWS
+        more = result.model.n_variables - MAX_TABLE_ROWS
         if more > 0:
             parts.append(f"<p>... and {count_text(more, 'more variable')}</p>")
     return "".join(parts)
@@ -96,9 +96,9 @@ def _marginals(result: "Result") -> Iterator[tuple[str, ...]]:
     """Headings, and the most probable states of the first variables."""
     yield "variable", "state: probability"
     model, means = result.model, result.chain_marginals.mean(axis=0)
-    for i in range(min(MOST_ROWS, model.n_variables)):
+    for i in range(min(MAX_TABLE_ROWS, model.n_variables)):
         own = means[i, : int(model.cardinalities[i])]
-        order = np.argsort(-own, kind="stable")[:MOST_STATES]
+        order = np.argsort(-own, kind="stable")[:MAX_TABLE_STATES]
         cells = [f"{state_label(model, i, int(k))}: {own[k]:.4f}" for k in order]
         label = variable_label(model, i)
         name = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)

@@ -13,11 +13,11 @@ from herded.errors import MethodError, NotKeptError, missing_extra_error
 from herded.models.protocol import Model
 from herded.run.result import Result
 
-LONGEST_TEXT = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
-NODE = "node"  # not "variable": ArviZ makes a dimension of that name itself
-SCORED_AT_ONCE = 2**20  # entries of samples, which scoring widens to 64 bits
+MAX_ATTRIBUTE_CHARS = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
+NODE_DIMENSION = "node"  # not "variable": ArviZ makes a dimension of that name itself
+ENTRIES_PER_SCORING = 2**20  # entries of samples, which scoring widens to 64 bits
 
-Parts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
+DatasetParts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
 
 
 def to_pandas(result: Result) -> Any:
@@ -33,7 +33,7 @@ def to_pandas(result: Result) -> Any:
     for place, (name, values) in zip(
         np.unravel_index(variable, result.shape), labels.items(), strict=True
     ):
-        columns["variable" if name == NODE else name] = values[place]
+        columns["variable" if name == NODE_DIMENSION else name] = values[place]
     columns["state"] = state
     if model.state_names is not None:
         pairs = zip(variable.tolist(), state.tolist(), strict=True)
@@ -73,7 +73,7 @@ def to_xarray(result: Result, *, log_score: bool = True) -> Any:
     return tree
 
 
-def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[str, Any]]]:
+def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, DatasetParts, dict[str, Any]]]:
     """Name, arrays and coordinates of each group there is something for."""
     axes, kept = _axes(result), result.kept
     dims, shape = tuple(axes), result.shape
@@ -87,7 +87,7 @@ def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[
             runs |= {"herd": ("chain", herd), "member": ("chain", member)}
         states = samples.reshape(chains, draws, *shape)
         yield "posterior", {"x": (("chain", "draw", *dims), states)}, {**runs, **axes}
-        stats: Parts = {"sweep": (("draw",), kept["sample_sweeps"])}
+        stats: DatasetParts = {"sweep": (("draw",), kept["sample_sweeps"])}
         if log_score:
             stats["log_score"] = (("chain", "draw"), _log_scores(result.model, samples))
         yield "sample_stats", stats, runs
@@ -100,10 +100,10 @@ def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, Parts, dict[
         yield "best", {"x": (dims, best.state), "log_score": ((), best.log_score)}, axes
 
 
-def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, Parts, dict[str, Any]]:
+def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, DatasetParts, dict[str, Any]]:
     model, dims, shape = result.model, (*axes, "state"), result.shape
-    chains = _known(result, result.chain_marginals)
-    parts: Parts = {"marginal": (dims, chains.mean(axis=0).reshape(*shape, -1))}
+    chains = _mask_unknown_states(result, result.chain_marginals)
+    parts: DatasetParts = {"marginal": (dims, chains.mean(axis=0).reshape(*shape, -1))}
     errors = _standard_error(result)
     if errors is not None:
         parts["standard_error"] = (dims, errors.reshape(*shape, -1))
@@ -115,9 +115,9 @@ def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, Parts, dict[s
     return "marginals", parts, {"chain": np.arange(len(chains)), **axes, "state": _labels(states)}
 
 
-def _observables(found: Any) -> tuple[str, Parts, dict[str, Any]]:
+def _observables(found: Any) -> tuple[str, DatasetParts, dict[str, Any]]:
     """The series of each, or the means of chains where none was kept."""
-    parts: Parts = {}
+    parts: DatasetParts = {}
     often = min(observed.every for observed in found.values())
     for name, observed in found.items():
         draw = "draw" if observed.every == often else f"draw_of_{observed.every}"
@@ -133,7 +133,7 @@ def _axes(result: Result) -> dict[str, Any]:
     """The dimensions of the variables, with their labels."""
     names, shape = result.model.names, result.shape
     if len(shape) == 1:
-        return {NODE: np.arange(*shape) if names is None else _texts(names)}
+        return {NODE_DIMENSION: np.arange(*shape) if names is None else _texts(names)}
     dims = ["row", "column"] if len(shape) == 2 else [f"axis_{a}" for a in range(len(shape))]
     return {dim: np.arange(size) for dim, size in zip(dims, shape, strict=True)}
 
@@ -154,7 +154,7 @@ def _texts(names: Sequence[Any]) -> np.ndarray:
     return np.array(names, dtype=object)
 
 
-def _known(result: Result, tables: np.ndarray) -> np.ndarray:
+def _mask_unknown_states(result: Result, tables: np.ndarray) -> np.ndarray:
     """(..., N, K) tables with NaN for states that a variable does not have."""
     real = np.arange(tables.shape[-1]) < result.model.cardinalities[:, None]
     return np.where(real, tables, np.nan)
@@ -166,14 +166,14 @@ def _standard_error(result: Result) -> np.ndarray | None:
     if len(tables) == 1:
         return None
     try:
-        return _known(result, result.standard_error.reshape(tables.shape[1:]))
+        return _mask_unknown_states(result, result.standard_error.reshape(tables.shape[1:]))
     except MethodError:
         return np.full(tables.shape[1:], np.nan)
 
 
 def _log_scores(model: Model, samples: np.ndarray) -> np.ndarray:
     chains, draws, n = samples.shape
-    scores, step = np.empty((chains, draws)), max(1, SCORED_AT_ONCE // n)
+    scores, step = np.empty((chains, draws)), max(1, ENTRIES_PER_SCORING // n)
     for chain in range(chains):
         for first in range(0, draws, step):
             part = slice(first, first + step)
@@ -194,5 +194,5 @@ def _plain(value: str | SupportsFloat | list[Any]) -> str | int | float:
     if isinstance(value, list):  # a figure for each ladder, say
         value = repr(value)
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}..."
+        return value if len(value) <= MAX_ATTRIBUTE_CHARS else f"{value[:MAX_ATTRIBUTE_CHARS]}..."
     return int(value) if isinstance(value, (int, np.integer, np.bool_)) else float(value)

@@ -25,7 +25,7 @@ from herded.run.observables.recorder import (
 from herded.run.sampler_run import BLOCK_ENTRIES, Chain
 
 NUMBER = 8.0  # bytes of a number of 64 bits
-STATES_OF_CALLS = 16.0  # bytes of a state of a variable that a function gets, and works with
+CALL_BYTES_PER_STATE = 16.0  # bytes of a state of a variable that a function gets, and works with
 IS_FINITE = 1.0  # a byte for each number, whether it is finite
 
 
@@ -60,13 +60,13 @@ def bytes_of_calls(
             states_at_once(layout, MAX_STATES_PER_PASS),
         )
         if not is_fast:
-            need = states + some * (STATES_OF_CALLS * layout.model.n_variables + each)
+            need = states + some * (CALL_BYTES_PER_STATE * layout.model.n_variables + each)
         elif layout.bit_places is None:  # it reads a copy of the states
             need = 2 * states
         else:  # it reads bits, and joins what it counts
             need = states + NUMBER * rows * size * layout.members
         once = max(once, need, 3 * NUMBER * rows * size)
-        first = max(first, FIRST_MEMBERS * (each + STATES_OF_CALLS * layout.model.n_variables))
+        first = max(first, FIRST_MEMBERS * (each + CALL_BYTES_PER_STATE * layout.model.n_variables))
         terms = max(terms, bytes_of_terms(choice.f, layout.model))
     return terms + max(first, parallel * (kept + once))
 

@@ -31,9 +31,9 @@ from herded.run.memory.observable_estimate import (
 )
 from herded.run.observables.recorder import Observables
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.growing_arrays import reserve
+from herded.run.recording.growing_arrays import reserve_room
 from herded.run.recording.log_z_estimator import MAX_KEPT_SWEEPS as MOST_SCORES
-from herded.run.recording.recorder_base import STATES_AT_ONCE
+from herded.run.recording.recorder_base import STATES_PER_PASS
 from herded.run.recording.recorders import (
     MAX_JOINT,
     ErrorCurve,
@@ -50,16 +50,16 @@ from herded.system import cpu_count, memory_limits
 from herded.system.argument_checks import edge_array
 from herded.system.memory_limits import Size, size_text
 
-NUMBER = 8.0  # bytes of a number of 64 bits
-OBJECT = 150.0  # bytes of a small view of an array
+BYTES_PER_NUMBER = 8.0  # bytes of a number of 64 bits
+BYTES_PER_VIEW = 150.0  # bytes of a small view of an array
 BY_CLOCK = 2.15  # times what grows is held where it is joined in the end, with gaps that stay
-UNASKED = 2.0**26  # bytes that a run may take without asking the system what is free
-MEMORY = "memory"  # the kind of the diagnostic of a run that ended at the limit
-WALLED = 16  # members that are looked at for hard zeros
-PAIRED = (PairMarginals, Joint)  # of which the trace has both variables
+UNCHECKED_BYTES = 2.0**26  # bytes that a run may take without asking the system what is free
+MEMORY_KIND = "memory"  # the kind of the diagnostic of a run that ended at the limit
+MAX_MEMBERS_CHECKED = 16  # members that are looked at for hard zeros
+PAIR_RECORDERS = (PairMarginals, Joint)  # of which the trace has both variables
 
 
-class Need(NamedTuple):
+class MemoryNeed(NamedTuple):
     """One thing that takes memory in a run."""
 
     what: str
@@ -68,10 +68,10 @@ class Need(NamedTuple):
     grows: bool = False  # whether it grows with the sweeps
 
 
-class Estimate(NamedTuple):
+class MemoryEstimate(NamedTuple):
     """What a run takes at most, beyond its model."""
 
-    needs: tuple[Need, ...]
+    needs: tuple[MemoryNeed, ...]
 
     @property
     def bytes(self) -> float:
@@ -89,7 +89,7 @@ class Estimate(NamedTuple):
 
     def fits(self, max_memory: Size | None) -> bool:
         """Whether it is within the limit; a little beyond the tables always is."""
-        if max_memory is None and self.bytes <= UNASKED:
+        if max_memory is None and self.bytes <= UNCHECKED_BYTES:
             return True
         return (
             self.bytes - self.tables <= memory_limits.ALWAYS_ALLOWED_BYTES
@@ -110,7 +110,7 @@ class Estimate(NamedTuple):
             f"{size_text(largest.bytes)}: {self._remedy(largest, limit)}, or raise max_memory="
         )
 
-    def _remedy(self, largest: Need, limit: float) -> str:
+    def _remedy(self, largest: MemoryNeed, limit: float) -> str:
         """What to do about the largest part."""
         room = limit - (self.bytes - largest.bytes)
         if largest.what != "samples" or room <= 0:
@@ -118,7 +118,7 @@ class Estimate(NamedTuple):
         return f"{largest.remedy} ({largest.bytes / room:.3g} times fewer fit)"
 
 
-class Length(NamedTuple):
+class RunExtent(NamedTuple):
     """How long a run is, and who does it."""
 
     chains: int
@@ -131,36 +131,36 @@ class Length(NamedTuple):
 
 
 def estimate_run(
-    layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None = None
-) -> Estimate:
+    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None = None
+) -> MemoryEstimate:
     """What a run takes; with a chain that is about to start, the shapes of its observables count.
 
     Without one each observable counts as one number for each member.
     """
-    needs = [Need("tables and states of chains", _tables(layout, length))]
+    needs = [MemoryNeed("tables and states of chains", _tables(layout, length))]
     needs += [
-        Need("blocks of samples", _blocks(layout, keep, length)),
-        Need("sums of observables", bytes_of_sums(keep, length.chains, chain)),
+        MemoryNeed("blocks of samples", _blocks(layout, keep, length)),
+        MemoryNeed("sums of observables", bytes_of_sums(keep, length.chains, chain)),
         *_records(layout, keep, length),
         *_growing(layout, keep, length, chain),
         max(
-            Need("unpacked states", _unpacked(layout, keep) * length.parallel),
+            MemoryNeed("unpacked states", _unpacking_bytes(layout, keep) * length.parallel),
             _calls(layout, keep, length, chain),
-            Need("the result", _result(layout, keep, length, chain), "use fewer chains"),
+            MemoryNeed("the result", _result(layout, keep, length, chain), "use fewer chains"),
             key=lambda need: need.bytes,
         ),
     ]
-    states = NUMBER * layout.model.n_variables
-    needs.append(Need("numbers of states", states, "use a smaller model"))
+    states = BYTES_PER_NUMBER * layout.model.n_variables
+    needs.append(MemoryNeed("numbers of states", states, "use a smaller model"))
     # While starts are drawn, nothing but tables and chains is there.
     starts = states * (length.chains + 3) * (not layout.is_herd)
     rest = sum(need.bytes for need in needs[1:-1] if not need.grows)
-    needs.append(Need("starting states", max(0.0, starts - rest), "use fewer chains"))
+    needs.append(MemoryNeed("starting states", max(0.0, starts - rest), "use fewer chains"))
     if length.sends:
         each = layout.chain_memory + sum(need.bytes for need in needs[3:4]) / length.chains
         copies = layout.memory + length.chains * each
-        needs.append(Need("copies for workers", copies, "run it without executor="))
-    return Estimate(tuple(needs))
+        needs.append(MemoryNeed("copies for workers", copies, "run it without executor="))
+    return MemoryEstimate(tuple(needs))
 
 
 # -- a run's -------------------------------------------------------------------------------------
@@ -173,35 +173,35 @@ def run_length(
     seconds: float | None,
     threads: int | None,
     sends: bool,
-) -> Length:
+) -> RunExtent:
     """How long a run is, as `infer` was asked for it."""
     parallel = 1 if chains == 1 else min(chains, threads or cpu_count.count_usable_cpus())
     by_clock = seconds is not None
-    return Length(chains, sweeps, burn_in, parallel, by_clock, by_clock and not sends, sends)
+    return RunExtent(chains, sweeps, burn_in, parallel, by_clock, by_clock and not sends, sends)
 
 
 def check_run(
-    layout: Layout, keep: dict[type, Any], length: Length, max_memory: Size | None
+    layout: Layout, keep: dict[type, Any], length: RunExtent, max_memory: Size | None
 ) -> None:
     """Raise where a run would take more than it may, before any of it is taken."""
     _fitting(layout, keep, length, max_memory, None)
 
 
-def limit_run(run: SamplerRun, length: Length, max_memory: Size | None) -> None:
+def limit_run(run: SamplerRun, length: RunExtent, max_memory: Size | None) -> None:
     """Check a run again, whose observables have shapes by now, and reserve what grows in it."""
     chain = run.chains[0] if Observables in run.keep else None
     estimate, run.most_recorded = _fitting(run.layout, run.keep, length, max_memory, chain)
     run.memory, run.fixed_memory = estimate.bytes, estimate.fixed
-    reserve(run)
+    reserve_room(run)
 
 
 def _fitting(
     layout: Layout,
     keep: dict[type, Any],
-    length: Length,
+    length: RunExtent,
     max_memory: Size | None,
     chain: Chain | None,
-) -> tuple[Estimate, int | None]:
+) -> tuple[MemoryEstimate, int | None]:
     """An estimate that fits, and after how many recorded sweeps the run is to end for that.
 
     Where the clock ends a run its samples and series may end it earlier, if one of each fits.
@@ -222,7 +222,7 @@ def _fitting(
     most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
     share = most / length.sweeps
     needs = (n._replace(bytes=n.bytes * share) if n.grows else n for n in estimate.needs)
-    estimate = Estimate(tuple(needs))
+    estimate = MemoryEstimate(tuple(needs))
     estimate.check(max_memory)
     return estimate, most
 
@@ -237,7 +237,7 @@ def _every(keep: dict[type, Any]) -> list[Any]:
 def flag_full(result: Result) -> Result:
     """The result with a diagnostic that its samples or series have ended it."""
     found = Diagnostic(
-        MEMORY,
+        MEMORY_KIND,
         "warning",
         f"the run ended after {result.sweeps:,} sweeps, when its samples or series had reached the "
         "limit of memory: keep fewer of them with every=, or raise max_memory=",
@@ -252,98 +252,116 @@ def flag_full(result: Result) -> Result:
 # -- parts ----------------------------------------------------------------------------------------
 
 
-def _tables(layout: Layout, length: Length) -> float:
+def _tables(layout: Layout, length: RunExtent) -> float:
     copies = 0.0
     if length.compiles:
         copies = min(length.chains * layout.chain_memory, MAX_WARM_UP_BYTES)
     return layout.memory + (length.chains - 1) * layout.chain_memory + copies
 
 
-def _blocks(layout: Layout, keep: dict[type, Any], length: Length) -> float:
+def _blocks(layout: Layout, keep: dict[type, Any], length: RunExtent) -> float:
     total = length.burn_in + length.sweeps
     kind = np.dtype(layout.sample_type).itemsize
     return float(math.prod(block_shape(layout, keep, length.chains, total)) * kind)
 
 
-def _records(layout: Layout, keep: dict[type, Any], length: Length) -> Iterator[Need]:
+def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterator[MemoryNeed]:
     """What recorders count, in all chains."""
     model, width, chains = layout.model, layout.width, length.chains
-    n, numbers = layout.n_stored, NUMBER * layout.n_stored * (1 if layout.scalar else width)
-    of_block = NUMBER if layout.is_herd else 1.0
-    counts = (NUMBER + of_block) * n * (1 if width == 2 else width)
+    n, numbers = (
+        layout.n_stored,
+        BYTES_PER_NUMBER * layout.n_stored * (1 if layout.scalar else width),
+    )
+    of_block = BYTES_PER_NUMBER if layout.is_herd else 1.0
+    counts = (BYTES_PER_NUMBER + of_block) * n * (1 if width == 2 else width)
     if any(getattr(choice, "rao_blackwell", False) for choice in keep.values()):
         counts += numbers
-    yield Need("counts of states", chains * counts, "use fewer chains")
+    yield MemoryNeed("counts of states", chains * counts, "use fewer chains")
     if not is_annealed(layout.method):
-        trace = chains * trace_bytes(layout, with_pairs=not keep.keys().isdisjoint(PAIRED))
-        yield Need("traces of variables", trace)
+        trace = chains * trace_bytes(layout, with_pairs=not keep.keys().isdisjoint(PAIR_RECORDERS))
+        yield MemoryNeed("traces of variables", trace)
     if BestState in keep and has_factors(model):
         factors, entries, tables = _sizes(model)
-        parts = 12.0 * entries + 16.0 * factors + 3 * NUMBER * n
-        made = NUMBER * (5 * entries + 5 * factors + 3 * tables) * isinstance(model, Lattice)
-        best = chains * parts + NUMBER * (3 * entries + 2 * factors) + made
-        yield Need("the best states", best, "use fewer chains")
+        parts = 12.0 * entries + 16.0 * factors + 3 * BYTES_PER_NUMBER * n
+        made = (
+            BYTES_PER_NUMBER * (5 * entries + 5 * factors + 3 * tables) * isinstance(model, Lattice)
+        )
+        best = chains * parts + BYTES_PER_NUMBER * (3 * entries + 2 * factors) + made
+        yield MemoryNeed("the best states", best, "use fewer chains")
     if PairMarginals in keep:
         edges = _count_pairs(model, keep[PairMarginals])
-        each = NUMBER * (2.0 * width**2 + 4.0) * edges  # counts, their frequencies, and the pairs
-        shared = (OBJECT + 2 * NUMBER * width**2 + 6 * NUMBER) * edges
-        yield Need("tables of pairs of states", chains * each + shared, "give fewer edges=")
+        # counts, their frequencies, and the pairs
+        each = BYTES_PER_NUMBER * (2.0 * width**2 + 4.0) * edges
+        shared = (BYTES_PER_VIEW + 2 * BYTES_PER_NUMBER * width**2 + 6 * BYTES_PER_NUMBER) * edges
+        yield MemoryNeed("tables of pairs of states", chains * each + shared, "give fewer edges=")
     states = count_joint_states(model.cardinalities, MAX_JOINT) if Joint in keep else None
     if states is not None:
-        yield Need(
-            "tables of all states", NUMBER * states * (2 * chains + 2), "keep PairMarginals instead"
+        yield MemoryNeed(
+            "tables of all states",
+            BYTES_PER_NUMBER * states * (2 * chains + 2),
+            "keep PairMarginals instead",
         )
     if ErrorCurve in keep:
-        points = NUMBER * len(keep[ErrorCurve].sweeps(min(length.sweeps, 2**62)))
-        table = NUMBER * model.n_variables * width
-        yield Need(
+        points = BYTES_PER_NUMBER * len(keep[ErrorCurve].sweeps(min(length.sweeps, 2**62)))
+        table = BYTES_PER_NUMBER * model.n_variables * width
+        yield MemoryNeed(
             "the error curve", 2 * (chains + 1) * points + 6 * table, "give fewer points at="
         )
     if layout.bridges:
         lanes, rows = layout.n_replicas, min(length.sweeps, MOST_SCORES)
-        yield Need("scores of rungs", chains * 3.0 * rows * (NUMBER + 1) * (lanes + 2))
+        yield MemoryNeed(
+            "scores of rungs", chains * 3.0 * rows * (BYTES_PER_NUMBER + 1) * (lanes + 2)
+        )
 
 
 def _growing(
-    layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None
-) -> Iterator[Need]:
+    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None
+) -> Iterator[MemoryNeed]:
     """Samples and series: of every member of every chain."""
     everyone = float(length.chains * layout.members) * (BY_CLOCK if length.by_clock else 1)
     if Samples in keep:
         each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
         draws = length.sweeps // keep[Samples].every
-        yield Need("samples", everyone * draws * each, "keep fewer with Samples(every=)", True)
+        yield MemoryNeed(
+            "samples", everyone * draws * each, "keep fewer with Samples(every=)", True
+        )
     for k, choice in enumerate(observables_of(keep)):
         if choice.series:
             draws = length.sweeps // choice.every
-            size = NUMBER * numbers_of(chain, k)
+            size = BYTES_PER_NUMBER * numbers_of(chain, k)
             remedy = "measure less often with every=, or keep no series with series=False"
-            yield Need("the series of observables", everyone * draws * size, remedy, True)
+            yield MemoryNeed("the series of observables", everyone * draws * size, remedy, True)
 
 
-def _unpacked(layout: Layout, keep: dict[type, Any]) -> float:
+def _unpacking_bytes(layout: Layout, keep: dict[type, Any]) -> float:
     """Bytes of states that recorders unpack at once, and of the copies that some need."""
     if keep.keys() <= {Marginals, ErrorCurve, Observables}:
         return 0.0
     copies = 1 if keep.keys() <= {Marginals, ErrorCurve, Observables, Samples} else 2
-    return copies * states_at_once(layout, STATES_AT_ONCE, Samples in keep)
+    return copies * states_at_once(layout, STATES_PER_PASS, Samples in keep)
 
 
-def _calls(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> Need:
+def _calls(
+    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None
+) -> MemoryNeed:
     """What functions of states get, and what they give."""
     rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
     need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
-    return Need("calls of observables", need, "leave some out of keep=")
+    return MemoryNeed("calls of observables", need, "leave some out of keep=")
 
 
-def _result(layout: Layout, keep: dict[type, Any], length: Length, chain: Chain | None) -> float:
+def _result(layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None) -> float:
     """Tables of marginals of all chains, and what is compared in them or in series."""
-    table: float = NUMBER * layout.model.n_variables * layout.width
+    table: float = BYTES_PER_NUMBER * layout.model.n_variables * layout.width
     kept: float = 0.0
     if Marginals in keep:
         kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
     compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
-    walls = WALLED * 2 * NUMBER * layout.model.n_variables if layout.model.has_hard_zeros else 0.0
+    walls = (
+        MAX_MEMBERS_CHECKED * 2 * BYTES_PER_NUMBER * layout.model.n_variables
+        if layout.model.has_hard_zeros
+        else 0.0
+    )
     rows = length.chains * layout.members
     # bins are in the gaps of `BY_CLOCK`
     sweeps = 0 if length.sweeps >= UNLIMITED_SWEEPS else length.sweeps

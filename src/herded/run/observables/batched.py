@@ -19,7 +19,7 @@ from herded.run.observables.functions import (
     magnetisation,
     order_parameter,
 )
-from herded.run.observables.kernels import count_rows, factor_scores, lattice_scores
+from herded.run.observables.kernels import count_row_states, factor_scores, lattice_scores
 from herded.run.observables.large_lattices import energies_in_bands, is_large
 from herded.system.last_value_cache import cache_last
 
@@ -88,7 +88,7 @@ def to_integer_units(
 def batched_magnetisation(samples: np.ndarray, model: Model) -> np.ndarray:
     """`magnetisation` of samples (rows, N)."""
     counts = np.zeros((len(samples), common_cardinality(model)), np.int64)
-    count_rows(samples, counts)
+    count_row_states(samples, counts)
     return order_parameter(counts / samples.shape[1])
 
 

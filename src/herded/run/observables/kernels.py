@@ -4,7 +4,7 @@ import numpy as np
 
 from herded.system.compilation.jit import jit
 
-AT_ONCE = 64  # samples that are scored together
+SAMPLES_PER_PASS = 64  # samples that are scored together
 
 
 @jit
@@ -39,9 +39,9 @@ def factor_scores(columns, factor_start, variables, strides, table_start, log_ta
 
     Several samples at once, which lie side by side.
     """
-    entry = np.empty(AT_ONCE, np.int64)
-    for early in range(0, columns.shape[1], AT_ONCE):
-        count = min(AT_ONCE, columns.shape[1] - early)
+    entry = np.empty(SAMPLES_PER_PASS, np.int64)
+    for early in range(0, columns.shape[1], SAMPLES_PER_PASS):
+        count = min(SAMPLES_PER_PASS, columns.shape[1] - early)
         mine = scores[early : early + count]
         for f in range(len(table_start) - 1):
             for s in range(count):
@@ -55,7 +55,7 @@ def factor_scores(columns, factor_start, variables, strides, table_start, log_ta
 
 
 @jit
-def count_rows(x, counts):
+def count_row_states(x, counts):
     """counts[s, k] += how many variables are in state k in the sample x[s]."""
     for s in range(len(x)):
         row = x[s]

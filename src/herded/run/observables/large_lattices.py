@@ -14,9 +14,10 @@ import numpy as np
 from herded.models.lattice import Lattice
 from herded.system.last_value_cache import cache_last
 
-LARGE = 2**20  # sites
-LARGE_UNEVEN = 2**22  # sites of lattices whose terms differ, and are made for every state
-BAND = 2**18  # sites whose terms are made at once
+LARGE_LATTICE_SITES = 2**20  # sites
+# sites of lattices whose terms differ, and are made for every state
+LARGE_UNEVEN_LATTICE_SITES = 2**22
+BAND_SITES = 2**18  # sites whose terms are made at once
 
 
 class LatticeUnits(NamedTuple):
@@ -35,9 +36,9 @@ class LatticeUnits(NamedTuple):
 
 def is_large(model: Lattice) -> bool:
     """Whether the terms of a lattice are not to be written out."""
-    if model.n_variables <= LARGE or min(model.shape) < 3:
+    if model.n_variables <= LARGE_LATTICE_SITES or min(model.shape) < 3:
         return False
-    return model.n_variables > LARGE_UNEVEN or lattice_units(model).is_even
+    return model.n_variables > LARGE_UNEVEN_LATTICE_SITES or lattice_units(model).is_even
 
 
 @cache_last
@@ -118,7 +119,7 @@ def _units(terms: np.ndarray | float, unit: float) -> np.ndarray:
 
 def _bands(rows: int, sites: int) -> Iterator[slice]:
     """Slices of some rows of so many sites."""
-    step = max(1, BAND // max(sites, 1))
+    step = max(1, BAND_SITES // max(sites, 1))
     for early in range(0, rows, step):
         yield slice(early, early + step)
 

@@ -159,17 +159,17 @@ def packed_energy(model: Model) -> PackedObservable | None:
     if isinstance(model, Lattice) and is_large(model):
         if not lattice_units(model).is_even:
             return None
-        constant, unit, terms = _of_large_lattice(model)
+        constant, unit, terms = _large_lattice_terms(model)
     elif isinstance(model, Lattice):
-        constant, unit, terms = _of_lattice(model)
+        constant, unit, terms = _lattice_terms(model)
     elif isinstance(model, FactorGraph) and _is_of_pairs(model):
-        constant, unit, terms = _of_graph(model)
+        constant, unit, terms = _graph_terms(model)
     else:
         return None
     return PackedObservable([terms], lambda units: 0.0 - (constant + unit * units[..., 0]))
 
 
-def _of_large_lattice(model: Lattice) -> tuple[float, float, list[CountTerm]]:
+def _large_lattice_terms(model: Lattice) -> tuple[float, float, list[CountTerm]]:
     """The same terms, where fields are equal everywhere, and couplings along each axis."""
     units, shape, n = lattice_units(model), model.shape, model.n_variables
     assert units.fields is not None
@@ -188,7 +188,7 @@ def _of_large_lattice(model: Lattice) -> tuple[float, float, list[CountTerm]]:
     return units.constant, units.unit, terms
 
 
-def _of_lattice(model: Lattice) -> tuple[float, float, list[CountTerm]]:
+def _lattice_terms(model: Lattice) -> tuple[float, float, list[CountTerm]]:
     constant, unit, arrays = lattice_energy_units(model)
     sites, slopes, steps, axes, first, second, ends = arrays
     if len(slopes):
@@ -208,7 +208,7 @@ def _is_of_pairs(graph: FactorGraph) -> bool:
     )
 
 
-def _of_graph(graph: FactorGraph) -> tuple[float, float, list[CountTerm]]:
+def _graph_terms(graph: FactorGraph) -> tuple[float, float, list[CountTerm]]:
     """Log-potentials as a constant, slopes of single variables, and what pairs gain if alike."""
     constant, slope, tables = 0.0, np.zeros(graph.n_variables), graph.log_tables
     first, second, gains = [EMPTY_INTEGERS], [EMPTY_INTEGERS], [np.zeros(0)]

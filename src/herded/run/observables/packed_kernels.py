@@ -12,10 +12,10 @@ from herded.system.compilation.jit import jit
 
 LANES = 32  # counters side by side, of which each counts for 64 members
 WORDS_PER_ADDER = 7  # words that a counter takes in one go
-CHUNK = LANES * WORDS_PER_ADDER
+WORDS_PER_CHUNK = LANES * WORDS_PER_ADDER
 # words that are looked at before they are counted: few enough for the cache
-TILE = WORDS_PER_ADDER * CHUNK
-PLANES = 64  # bits of a counter
+WORDS_PER_TILE = WORDS_PER_ADDER * WORDS_PER_CHUNK
+COUNTER_BITS = 64  # bits of a counter
 # what is looked at: a state, pairs so far apart, listed pairs
 COUNT_STATE, COUNT_OFFSET_PAIRS, COUNT_LISTED_PAIRS = 0, 1, 2
 _U = np.uint64
@@ -36,13 +36,13 @@ def add_counts_where_true(words, kind, value, first, second, holes, weights, tot
     length = _U(
         n if kind == COUNT_STATE else n - value if kind == COUNT_OFFSET_PAIRS else len(first)
     )
-    room, counter = np.empty(TILE, np.uint64), np.zeros(PLANES * LANES, np.uint64)
+    room, counter = np.empty(WORDS_PER_TILE, np.uint64), np.zeros(COUNTER_BITS * LANES, np.uint64)
     planes = planes_for(length)
     for r in range(rows):
         for w in range(n_words):
             x, mine, hole = words[r, w], totals[r, WORD_BITS * w : WORD_BITS * (w + 1)], 0
-            for start in range(_NONE, length, _U(TILE)):
-                count = min(length - start, _U(TILE))
+            for start in range(_NONE, length, _U(WORDS_PER_TILE)):
+                count = min(length - start, _U(WORDS_PER_TILE))
                 if kind == COUNT_STATE:
                     fill_state(x, value, start, count, room)
                 elif kind == COUNT_OFFSET_PAIRS:
@@ -55,7 +55,7 @@ def add_counts_where_true(words, kind, value, first, second, holes, weights, tot
                     while hole < len(holes) and _U(holes[hole]) < start + count:
                         room[_U(holes[hole]) - start] = _NONE
                         hole += 1
-                    count_words(room, count, planes, counter)
+                    add_words_to_counter(room, count, planes, counter)
             if not len(weights):
                 add_lanes(counter, planes, mine)
 
@@ -64,7 +64,9 @@ def add_counts_where_true(words, kind, value, first, second, holes, weights, tot
 def planes_for(length):
     """Bits of a counter that each lane needs for so many words."""
     planes = 7
-    while planes < PLANES - 8 and _1 << _U(planes) <= length // _U(LANES) + _U(CHUNK):
+    while planes < COUNTER_BITS - 8 and _1 << _U(planes) <= length // _U(LANES) + _U(
+        WORDS_PER_CHUNK
+    ):
         planes += 1
     return _U(planes)
 
@@ -156,14 +158,14 @@ def full_adder(a, b, c):
 
 
 @jit
-def count_words(room, count, planes, counter):
+def add_words_to_counter(room, count, planes, counter):
     """Take the first words into a counter, and leave others in their place.
 
     Bit p of lane j of the counter is at p * LANES + j. The carries of each seven words of a lane
     are words again, of which seven are taken at once in turn: few bits go up all the way.
     """
-    lanes, chunk = _U(LANES), _U(CHUNK)
-    carries, kept = np.empty(CHUNK, np.uint64), _NONE
+    lanes, chunk = _U(LANES), _U(WORDS_PER_CHUNK)
+    carries, kept = np.empty(WORDS_PER_CHUNK, np.uint64), _NONE
     for i in range(count, (count + chunk - _1) // chunk * chunk):
         room[i] = _NONE
     for start in range(_NONE, count, chunk):

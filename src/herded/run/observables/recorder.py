@@ -1,8 +1,9 @@
 """Observables: functions of the states, averaged as a run goes on.
 
 A recorder unpacks the states of a sweep once for all of them, of a large herd block by block of its
-members (`MEMBER_STATES`, `MEMBER_NUMBERS`). Values are summed draw by draw, and in each draw over
-all members in one go: sums depend neither on how sweeps nor on how members were cut into blocks.
+members (`MAX_STATES_PER_CALL`, `MAX_NUMBERS_PER_CALL`). Values are summed draw by draw, and in each
+draw over all members in one go: sums depend neither on how sweeps nor on how members were cut into
+blocks.
 """
 
 import inspect
@@ -21,7 +22,7 @@ from herded.layouts.packing.member_bits import WORD_BITS, member_ranges
 from herded.layouts.state import State
 from herded.models.protocol import Model
 from herded.run.observables.batched import find_batched_observable
-from herded.run.observables.large_lattices import LARGE
+from herded.run.observables.large_lattices import LARGE_LATTICE_SITES
 from herded.run.observables.packed import (
     PackedObservable,
     PackedPairObservable,
@@ -32,8 +33,8 @@ from herded.system.argument_checks import is_whole_number, short_repr
 
 STATE_DTYPE = np.int32  # what functions get: products and sums of states do not overflow in it
 MAX_STATES_PER_PASS = 2**23  # states: as words of bits they are in the cache
-MEMBER_STATES = 2**20  # that a function gets at once, if it is not one member's: 4 MiB
-MEMBER_NUMBERS = 2**21  # that it gives at once, if so: 16 MiB
+MAX_STATES_PER_CALL = 2**20  # that a function gets at once, if it is not one member's: 4 MiB
+MAX_NUMBERS_PER_CALL = 2**21  # that it gives at once, if so: 16 MiB
 FIRST_MEMBERS = 2  # that it gets first, before it is known how much it gives
 
 
@@ -161,7 +162,9 @@ class ObservableRecorder(Recorder):
         some = next(member_ranges(layout.members, first))
         states = self._shaped(layout.some_values(state, *some))
         for k, choice in enumerate(self.choices):
-            ready = find_batched_observable(choice.f) if states[0].size > LARGE else None
+            ready = (
+                find_batched_observable(choice.f) if states[0].size > LARGE_LATTICE_SITES else None
+            )
             given = np.zeros(len(states)) if ready else self._given(k, states)
             value = self._numbers_of(k, given)
             self.item_sizes.append(given.dtype.itemsize)
@@ -222,7 +225,7 @@ class ObservableRecorder(Recorder):
                     sums[k].append(measure.member_counts(mine, last - first))
         for k in ks:
             if values[k]:
-                self._take(k, _joined(values[k]))
+                self._take(k, _join_members(values[k]))
             else:
                 measure = self.on_bits[k]
                 self._add_sums(k, measure.sums_of(sum(sums[k]), members))
@@ -347,21 +350,23 @@ class ObservableRecorder(Recorder):
 def rows_at_once(layout: Layout, numbers: int) -> int:
     """Sweeps that are looked at together where values have so many numbers for each member."""
     states = max(1, layout.members * layout.model.n_variables)
-    return max(1, min(MAX_STATES_PER_PASS // states, MEMBER_NUMBERS // (layout.members * numbers)))
+    return max(
+        1, min(MAX_STATES_PER_PASS // states, MAX_NUMBERS_PER_CALL // (layout.members * numbers))
+    )
 
 
 def members_at_once(layout: Layout, numbers: int) -> int:
     """How many members a function gets that gives so many numbers for each."""
     n = max(layout.model.n_variables, 1)
-    return max(1, min(MEMBER_STATES // n, MEMBER_NUMBERS // numbers))
+    return max(1, min(MAX_STATES_PER_CALL // n, MAX_NUMBERS_PER_CALL // numbers))
 
 
 def sums_blocks(layout: Layout, choice: Observable, numbers: int) -> bool:
     """Whether values of all members are too many to hold, so that blocks of them are summed."""
-    return not choice.series and numbers > 1 and layout.members * numbers > MEMBER_NUMBERS
+    return not choice.series and numbers > 1 and layout.members * numbers > MAX_NUMBERS_PER_CALL
 
 
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
+def _join_members(parts: list[np.ndarray]) -> np.ndarray:
     """Values (draws, members, ...) of some members each as those of all."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 

@@ -11,7 +11,7 @@ from herded.methods.schedule import is_annealed
 from herded.run.diagnostics.autocorrelation import autocorrelation_times
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.observables.recorder import ObservableRecorder, Observables
-from herded.run.recording.growing_arrays import joined
+from herded.run.recording.growing_arrays import join_chains
 from herded.system.suggestions import did_you_mean
 
 MIN_AUTOCORRELATION_TIMES = 10  # autocorrelation times that a series must last to tell one
@@ -172,13 +172,13 @@ def build_observable_results(run: Any) -> ObservableMapping:
             means / (draws * run.layout.members),
             run.layout.members,
             "",
-            joined(run, Observables, f"series {k}") if choice.series else None,
+            join_chains(run, Observables, f"series {k}") if choice.series else None,
             _why_no_time(run.method),
         )
     return found
 
 
-def with_doubt(found: ObservableMapping, doubt: str) -> ObservableMapping:
+def with_diagnostics(found: ObservableMapping, doubt: str) -> ObservableMapping:
     """The same observables, with what speaks against the run."""
     return ObservableMapping({name: replace(one, doubt=doubt) for name, one in found.items()})
 

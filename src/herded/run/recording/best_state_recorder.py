@@ -17,7 +17,7 @@ from herded.run.recording.count_kernels import sort_factors_by_component, update
 from herded.run.recording.recorder_base import Recorder
 from herded.system.threads import run_ranges
 
-AT_ONCE = 1024  # samples that are scored
+SAMPLES_PER_PASS = 1024  # samples that are scored
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class ScoredRecorder(Recorder):
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         for samples in self.states_in(block, replicas=True):
-            for first in range(0, len(samples), AT_ONCE):
-                some = samples[first : first + AT_ONCE]
+            for first in range(0, len(samples), SAMPLES_PER_PASS):
+                some = samples[first : first + SAMPLES_PER_PASS]
                 scores = np.asarray(self.layout.model.log_score(some))
                 best = int(scores.argmax())
                 if scores[best] > self.arrays["score"][0]:

@@ -17,7 +17,7 @@ VARIABLES_PER_GROUP = 2**13  # variables of a group: few enough for the nearest 
 
 
 @jit
-def count_ones(block, counts, first, last):
+def count_ones_in_samples(block, counts, first, last):
     """counts[i] += how many samples have x_i = 1: binary variables, groups first..last-1 of them.
 
     Bytes are counted in bytes, as many at once as a register holds, and widened before they could
@@ -48,7 +48,7 @@ def drain_counts(ones, counts):
 
 
 @jit
-def count_states(block, width, counts):
+def count_states_in_samples(block, width, counts):
     """counts[i * width + k] += how many samples have x_i = k."""
     for s in range(len(block)):
         for i in range(block.shape[1]):
@@ -56,7 +56,7 @@ def count_states(block, width, counts):
 
 
 @jit
-def count_pairs(block, first, second, width, counts):
+def count_pairs_in_samples(block, first, second, width, counts):
     """counts[e * width^2 + a * width + b] += how many samples have edge e at (a, b)."""
     for s in range(len(block)):
         for e in range(len(first)):

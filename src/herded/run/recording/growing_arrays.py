@@ -7,7 +7,7 @@ from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import SamplerRun
 
 
-def reserve(run: SamplerRun) -> None:
+def reserve_room(run: SamplerRun) -> None:
     """Make room for all samples and series, so that they are never copied.
 
     It lies as in results: by sweep in herds, else by chain. Where the clock decides how many sweeps
@@ -28,7 +28,7 @@ def reserve(run: SamplerRun) -> None:
                 chain.recorders[kind].arrays[name] = mine[:0]
 
 
-def joined(run: SamplerRun, kind: type, name: str) -> np.ndarray:
+def join_chains(run: SamplerRun, kind: type, name: str) -> np.ndarray:
     """What grew in all chains, (chains * members, draws, ...): members count as chains."""
     recorders, rooms = [chain.recorders[kind] for chain in run.chains], run.rooms
     if (kind, name) not in rooms:
@@ -43,7 +43,7 @@ def joined(run: SamplerRun, kind: type, name: str) -> np.ndarray:
 
 
 def _joined_parts(recorders: list[Recorder], name: str, by_sweep: bool) -> np.ndarray:
-    """What chains have piled up as one array, which lies as `reserve` lays it.
+    """What chains have piled up as one array, which lies as `reserve_room` lays it.
 
     Parts are let go as they are copied, so that nothing is held three times.
     """

@@ -23,10 +23,10 @@ from herded.run.result import LogZEstimate
 from herded.system.numerics.exp_log import log_array
 
 MAX_KEPT_SWEEPS = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
-BATCHES = 32  # of a ladder's sweeps
+BATCHES_PER_LADDER = 32  # of a ladder's sweeps
 BATCH_COUNTS = (32, 16, 8)  # batches of all ladders together, whose spread makes an interval
-FEW_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
-MANY_TRIPS = 100.0  # from which on the shorter batches are long enough
+MIN_ROUND_TRIPS = 20.0  # from the hottest rung to the coldest, of a variable, on average
+MANY_ROUND_TRIPS = 100.0  # from which on the shorter batches are long enough
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,10 @@ def estimate_log_z(
     """log Z of all ladders; None where they have too few sweeps for it."""
     for _, recorder in ladders:
         recorder.gather()
-    if min(len(recorder.arrays["series sweeps"]) for _, recorder in ladders) < 2 * BATCHES:
+    if (
+        min(len(recorder.arrays["series sweeps"]) for _, recorder in ladders)
+        < 2 * BATCHES_PER_LADDER
+    ):
         return None
     found = [_estimate_of_ladder(layout, state, recorder) for state, recorder in ladders]
     log_z = np.array([one.log_z for one in found])
@@ -109,8 +112,8 @@ def estimate_log_z(
     if not np.isfinite(middle):
         apart = np.zeros_like(apart)
     trips = sum(layout.report([state for state, _ in ladders])["round_trips"])
-    margin = _half_width(apart, BATCH_COUNTS if trips < MANY_TRIPS else BATCH_COUNTS[:2])
-    half = BATCHES // 2
+    margin = _half_width(apart, BATCH_COUNTS if trips < MANY_ROUND_TRIPS else BATCH_COUNTS[:2])
+    half = BATCHES_PER_LADDER // 2
     halves = middle + apart[:, :half].mean(), middle + apart[:, half:].mean()
     return LogZEstimate(
         middle,
@@ -130,7 +133,7 @@ def _half_width(apart: np.ndarray, levels: tuple[int, ...]) -> float:
     """
     ladders, found = len(apart), [0.0]
     for level in levels:
-        each = BATCHES
+        each = BATCHES_PER_LADDER
         while each > 1 and ladders * each > level:
             each //= 2
         longer = apart.reshape(ladders * each, -1).mean(axis=1)
@@ -149,18 +152,22 @@ def _estimate_of_ladder(
     model = layout.model
     states = log_array(model.cardinalities[model.evidence < 0].astype(np.float64))
     log_z = upwards = downwards = float(np.add.accumulate([0.0, *states])[-1])
-    length = len(scores) // BATCHES * BATCHES
-    batches, up, down = np.zeros(BATCHES), np.empty(BATCHES), np.empty(BATCHES)
+    length = len(scores) // BATCHES_PER_LADDER * BATCHES_PER_LADDER
+    batches, up, down = (
+        np.zeros(BATCHES_PER_LADDER),
+        np.empty(BATCHES_PER_LADDER),
+        np.empty(BATCHES_PER_LADDER),
+    )
     for r in range(len(betas) - 1 - layout.melts):
         gap = betas[r + 1] - betas[r]
         rungs = scores[-length:].reshape(length, -1, members)
         here, there = (np.ascontiguousarray(gap * rungs[:, k]).reshape(-1) for k in (r, r + 1))
-        log_z += solve_bridge_log_ratio(here, there, BATCHES, up, down)
+        log_z += solve_bridge_log_ratio(here, there, BATCHES_PER_LADDER, up, down)
         upwards += log_mean_exp(here)
         downwards -= log_mean_exp(-there)
         batches += up - down
     if layout.melts:
-        rate = solid[-length:].reshape(BATCHES, -1).mean(axis=1)
+        rate = solid[-length:].reshape(BATCHES_PER_LADDER, -1).mean(axis=1)
         whole = rate.mean()
         last = float(log_array([whole])[0])
         log_z, upwards, downwards = log_z + last, upwards + last, downwards + last
@@ -171,7 +178,7 @@ def _estimate_of_ladder(
 def log_z_warnings(found: LogZEstimate, round_trips: list[float]) -> list[str]:
     """What speaks against an estimate by ladders of so many round trips, as sentences."""
     sentences = []
-    if min(round_trips) < FEW_TRIPS:
+    if min(round_trips) < MIN_ROUND_TRIPS:
         sentences.append(
             f"log Z rests on {min(round_trips):.2g} round trips between the hottest rung and the "
             "coldest: its interval may be too narrow; use more sweeps"

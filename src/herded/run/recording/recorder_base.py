@@ -14,7 +14,7 @@ from herded.layouts.base import Layout
 from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 
-STATES_AT_ONCE = 2**22  # states of variables that are unpacked together: a byte each, mostly
+STATES_PER_PASS = 2**22  # states of variables that are unpacked together: a byte each, mostly
 
 
 class Recorder:
@@ -71,9 +71,9 @@ class Recorder:
         count = layout.n_replicas if replicas else layout.members
         some = layout.some_replicas_of if replicas else layout.some_members_of
         n = max(layout.model.n_variables, 1)
-        rows = max(1, STATES_AT_ONCE // (count * n))
+        rows = max(1, STATES_PER_PASS // (count * n))
         for early in range(0, len(block), rows):
             part = block[early : early + rows]
-            for first, last in member_ranges(count, STATES_AT_ONCE // n):
+            for first, last in member_ranges(count, STATES_PER_PASS // n):
                 states = some(part, first, last)
                 yield np.ascontiguousarray(states.reshape(-1, states.shape[2]))

@@ -22,12 +22,12 @@ from herded.models.structure_queries import count_joint_states, joint_states_tex
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.count_kernels import (
     VARIABLES_PER_GROUP,
-    count_ones,
-    count_pairs,
-    count_states,
+    count_ones_in_samples,
+    count_pairs_in_samples,
+    count_states_in_samples,
     drain_counts,
 )
-from herded.run.recording.recorder_base import STATES_AT_ONCE, Recorder
+from herded.run.recording.recorder_base import STATES_PER_PASS, Recorder
 from herded.system import memory_limits
 from herded.system.argument_checks import (
     as_float_array,
@@ -76,7 +76,7 @@ class MarginalRecorder(Recorder):
             drain_counts(state.ones, self.arrays["counts"])
         elif self.binary:
             groups = -(-block.shape[1] // VARIABLES_PER_GROUP)
-            count = partial(count_ones, block, self.arrays["counts"])
+            count = partial(count_ones_in_samples, block, self.arrays["counts"])
             if pool is None:
                 count(0, groups)
             else:
@@ -84,7 +84,7 @@ class MarginalRecorder(Recorder):
                     count, groups, lambda: np.full(groups, VARIABLES_PER_GROUP * len(block)), pool
                 )
         else:
-            count_states(block, self.layout.width, self.arrays["counts"])
+            count_states_in_samples(block, self.layout.width, self.arrays["counts"])
         self.arrays["sweeps"] += len(block) * self.layout.members
 
     def frequencies(self) -> np.ndarray:
@@ -159,7 +159,7 @@ class PairRecorder(Recorder):
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
         first, second = self.edges[:, 0].copy(), self.edges[:, 1].copy()
         for samples in self.states_in(block):
-            count_pairs(samples, first, second, self.layout.width, self.arrays["counts"])
+            count_pairs_in_samples(samples, first, second, self.layout.width, self.arrays["counts"])
             self.arrays["sweeps"] += len(samples)
 
     def tables(self) -> np.ndarray:
@@ -256,7 +256,7 @@ class SampleRecorder(Recorder):
         # Samples number every, 2 every, ... of those seen, counted from 1.
         first = -(int(self.arrays["seen"][0]) + 1) % self.every
         layout, rows = self.layout, block[first :: self.every]
-        at_once = max(1, STATES_AT_ONCE // max(layout.members * layout.model.n_variables, 1))
+        at_once = max(1, STATES_PER_PASS // max(layout.members * layout.model.n_variables, 1))
         for early in range(0, len(rows), at_once):
             found = layout.members_of(rows[early : early + at_once])
             is_view = np.may_share_memory(found, block) and "samples" not in self.rooms
@@ -322,4 +322,4 @@ class ErrorCurve:
         return float(gap[real].mean()) if real.any() else 0.0
 
 
-Keep = Marginals | PairMarginals | Joint | BestState | Samples | ErrorCurve
+KeepArgument = Marginals | PairMarginals | Joint | BestState | Samples | ErrorCurve

@@ -23,13 +23,13 @@ from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import Joint, PairMarginals, PairRecorder
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 
-MAX_STATES = 2**13  # of all members at one moment
+MAX_TRACE_STATES = 2**13  # of all members at one moment
 MIN_VARIABLES, MAX_VARIABLES = 16, 128
 MAX_LONE_VARIABLES = 64  # of a chain that is no herd: their autocorrelations take longer
-MAX_LOOKS = 32  # moments that a herd's trace holds
+MAX_TRACE_LOOKS = 32  # moments that a herd's trace holds
 MAX_LONE_LOOKS = 128  # of a single chain whose samples lie in a block anyway, or of a ladder:
 FEWEST_LOOKS = 8  # of a run that would be quicker without a stop for each
-FEW_MEMBERS = 4  # so few that only autocorrelations tell a time
+FEW_TRACED_MEMBERS = 4  # so few that only autocorrelations tell a time
 MAX_PAIRS = 64
 PURPOSE = 11  # of the random numbers that choose the variables
 
@@ -61,9 +61,9 @@ class TraceRecorder(Recorder):
     def __init__(self, layout: Layout, recorders: dict[type, Recorder], reads: bool) -> None:
         super().__init__(layout)
         self.reads = reads
-        many = layout.members < FEW_MEMBERS and (reads or layout.is_herd)
-        self.most = MAX_LONE_LOOKS if many else MAX_LOOKS
-        self.variables, self.pairs = _choose(layout, recorders)
+        many = layout.members < FEW_TRACED_MEMBERS and (reads or layout.is_herd)
+        self.most = MAX_LONE_LOOKS if many else MAX_TRACE_LOOKS
+        self.variables, self.pairs = _choose_traced(layout, recorders)
         self.places = layout.bit_places
         if self.places is not None:
             self.places = self.places._replace(place=self.places.place[self.variables])
@@ -157,18 +157,20 @@ def trace_bytes(layout: Layout, with_pairs: bool) -> float:
     """
     members, size = layout.members, np.dtype(layout.state_type).itemsize
     variables = _most_variables(members) + 2 * MAX_PAIRS * with_pairs
-    looks = MAX_LONE_LOOKS if members < FEW_MEMBERS else MAX_LOOKS
-    copies = 4.0 * size + (8.0 if members < FEW_MEMBERS else 0.0)
+    looks = MAX_LONE_LOOKS if members < FEW_TRACED_MEMBERS else MAX_TRACE_LOOKS
+    copies = 4.0 * size + (8.0 if members < FEW_TRACED_MEMBERS else 0.0)
     return float((1 + looks) * copies * members * min(variables, layout.model.n_variables))
 
 
 def _most_variables(members: int) -> int:
     """Variables that are chosen at random at most."""
     most = MAX_VARIABLES if members > 1 else MAX_LONE_VARIABLES
-    return min(max(MAX_STATES // members, MIN_VARIABLES), most)
+    return min(max(MAX_TRACE_STATES // members, MIN_VARIABLES), most)
 
 
-def _choose(layout: Layout, recorders: dict[type, Recorder]) -> tuple[np.ndarray, np.ndarray]:
+def _choose_traced(
+    layout: Layout, recorders: dict[type, Recorder]
+) -> tuple[np.ndarray, np.ndarray]:
     """Free variables at random, and pairs (P, 2) of them whose products are looked at, too.
 
     All chains have the same ones. Of pairs that are counted both variables are chosen.

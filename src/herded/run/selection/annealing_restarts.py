@@ -7,7 +7,7 @@ from typing import Any
 
 from herded.run.result import Result
 
-FIRST_ROUND = 1000  # sweeps
+FIRST_ROUND_SWEEPS = 1000  # sweeps
 
 
 def anneal_until_time_is_up(anneal: Callable[..., Result], method: Any, seconds: float) -> Result:
@@ -16,7 +16,7 @@ def anneal_until_time_is_up(anneal: Callable[..., Result], method: Any, seconds:
     A temperature falls over a known number of sweeps, so each round is twice as long as the one
     before, and has other draws.
     """
-    began, best, sweeps = time.perf_counter(), None, FIRST_ROUND
+    began, best, sweeps = time.perf_counter(), None, FIRST_ROUND_SWEEPS
     done, k = 0, 0
     while True:
         left = seconds - (time.perf_counter() - began)

@@ -30,14 +30,14 @@ from herded.models.protocol import Model
 from herded.moves.blocks.move import Blocks
 from herded.run.diagnostics.cross_check import BP_CHECK_SECONDS, run_belief_propagation_check
 from herded.run.diagnostics.intervals import half_widths
-from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER, SHORT_RUN
+from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER_KIND, SHORT_RUN_KIND
 from herded.run.memory.held_results import bytes_of_result, with_memory
 from herded.run.result import Diagnostic, Result
-from herded.run.selection.recommendation import BLOCK_UPDATES, recommend_blocks
+from herded.run.selection.recommendation import SITE_UPDATES_PER_BLOCK_UPDATE, recommend_blocks
 
 TRIAL_SHARE = 0.12  # of the seconds, for each rung that is tried
 CROSS_CHECK_SHARE = 0.06  # of them, for what is looked at after the last run
-CHAINS = 4
+STAGE_CHAINS = 4
 LADDER_RUNGS = 8  # of a ladder
 BURN_IN_DIVISOR = 5  # a part in so many
 MIN_SWEEPS = 40
@@ -47,8 +47,8 @@ MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not c
 MAX_CHAIN_GAP = 0.5
 # Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
 # autocorrelation times on.
-MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN, HALVES_DIFFER)
-LEAST_TIMES = 4.0
+KINDS_MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN_KIND, HALVES_DIFFER_KIND)
+MIN_TIMES_TO_ANSWER = 4.0
 
 
 @dataclass(frozen=True)
@@ -176,13 +176,16 @@ def later_stages(model: Model, first: Stage, updates: int, *, by_clock: bool) ->
         found = recommend_blocks(updates, seed)
         sweeps = None if by_clock else found.sweeps
         yield Stage("blocks", found.method, sweeps, found.burn_in, found.chains)
-    yield tempering_stage(model, seed, updates, CHAINS, by_clock=by_clock)
+    yield tempering_stage(model, seed, updates, STAGE_CHAINS, by_clock=by_clock)
 
 
 def tempering_stage(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Stage:
     """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
     zeros = model.has_hard_zeros and model.zeros_tie_variables
-    each = max(MIN_SWEEPS, 2 * updates // (LADDER_RUNGS * chains * (BLOCK_UPDATES if zeros else 1)))
+    each = max(
+        MIN_SWEEPS,
+        2 * updates // (LADDER_RUNGS * chains * (SITE_UPDATES_PER_BLOCK_UPDATE if zeros else 1)),
+    )
     method = Tempered(Gibbs(seed=seed, moves=Blocks() if zeros else None), LADDER_RUNGS)
     burn_in = each // BURN_IN_DIVISOR
     name = "tempered blocks" if zeros else "tempered"
@@ -286,9 +289,9 @@ def _chains_nearly_agree(result: Result) -> bool:
     most of the run.
     """
     against = warned_of(result)
-    if not against or any(one.kind not in MENDED_BY_SWEEPS for one in against):
+    if not against or any(one.kind not in KINDS_MENDED_BY_SWEEPS for one in against):
         return False
-    if any(one.figures.get("times", np.inf) < LEAST_TIMES for one in against):
+    if any(one.figures.get("times", np.inf) < MIN_TIMES_TO_ANSWER for one in against):
         return False
     if _mean_half_width(result) > MAX_MEAN_HALF_WIDTH:
         return False

@@ -14,7 +14,7 @@ import numpy as np
 from herded.errors import HerdedError, MethodError
 from herded.models.factor_graph import has_factors
 from herded.run.diagnostics.cross_check import run_belief_propagation_check
-from herded.run.recording.log_z_estimator import BATCHES
+from herded.run.recording.log_z_estimator import BATCHES_PER_LADDER
 from herded.run.result import Result
 from herded.run.selection.escalation import (
     CROSS_CHECK_SHARE,
@@ -27,7 +27,7 @@ from herded.run.selection.escalation import (
 
 PILOT_SHARE = 0.06  # of the seconds, for the short ladder
 BURN_IN_DIVISOR = 8  # a part in so many
-LEAST_SWEEPS = 100  # of a run that is worth its burn-in
+MIN_LADDER_SWEEPS = 100  # of a run that is worth its burn-in
 # standard deviations of log weights between two rungs, from which bridges are poor
 MAX_RUNG_DISTANCE = 2.0
 RUNGS_PER_WORD, MAX_LOG_Z_RUNGS = 8, 64  # kernels take so many rungs at once
@@ -44,7 +44,8 @@ def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) 
         if result.provenance["interrupted"]:
             return result
         raise MethodError(
-            f"expected {2 * BATCHES} sweeps or more for log Z, but there were {result.sweeps}: "
+            f"expected {2 * BATCHES_PER_LADDER} sweeps or more for log Z, but there were "
+            f"{result.sweeps}: "
             "give more, or more seconds"
         )
     steps.append(_ladder_report(rung, result))
@@ -67,7 +68,7 @@ def _run_within_budget(
     left = seconds + facts["compiling"] - (time.perf_counter() - began)
     speed = (trial.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
     sweeps = int(speed * left)
-    if facts["interrupted"] or sweeps < LEAST_SWEEPS:
+    if facts["interrupted"] or sweeps < MIN_LADDER_SWEEPS:
         return trial, []
     before: Any = rung.method
     method = replace(before, rungs=_count_rungs_needed(trial, before.rungs))

@@ -12,14 +12,14 @@ import numpy as np
 
 from herded.errors import MemoryLimitError
 from herded.layouts.base import Layout
-from herded.layouts.factor_arrays import compile_factors, count_rows
+from herded.layouts.factor_arrays import compile_factors, count_table_rows
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.exact.elimination_plan import EliminationPlan
 from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs
-from herded.methods.herded_gibbs import MOST_STATES, HerdedGibbs
+from herded.methods.herded_gibbs import MAX_ANNEALED_STATES, HerdedGibbs
 from herded.methods.protocol import Method
-from herded.methods.schedule import linear
+from herded.methods.schedule import linear_temperature
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.protocol import Model
@@ -32,7 +32,7 @@ DEFAULT_EXACT_MEMORY_BYTES = 2.0**32  # bytes that exact inference may take wher
 DEFAULT_EXACT_SECONDS = 10.0  # seconds that it may take where none were given
 EXACT_WORK_BY_TASK = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
 LOG_Z_RUNGS = 16  # rungs of a ladder for log Z, where they are enough
-CHAINS = 4
+DEFAULT_CHAINS = 4
 LOG_Z_LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
 LADDER_BURN_IN_DIVISOR = 5  # a part in so many
 
@@ -103,7 +103,8 @@ def choose_method(
         f"{why_not}; {found.reason}",
         burn_in=found.burn_in,
         sweeps=found.sweeps,
-        chains=found.chains if seconds is None else max(found.chains, CHAINS),  # to compare them
+        # to compare them
+        chains=found.chains if seconds is None else max(found.chains, DEFAULT_CHAINS),
         doubt=found.doubt,
     )
 
@@ -168,7 +169,7 @@ def make_log_z_ladder(seed: int = 0, herd: int = 1) -> Tempered:
 def max_contexts_of_a_variable(model: Model) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
     graph = to_factor_graph(model)
-    return float(count_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
+    return float(count_table_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class LinearCooling:
     temperature: float
 
     def __call__(self, sweep: int, total: int) -> float:
-        return self.temperature * linear(sweep, total)
+        return self.temperature * linear_temperature(sweep, total)
 
 
 def make_annealed_method(
@@ -191,7 +192,7 @@ def make_annealed_method(
     if not has_factors(model):
         return Gibbs(seed=seed, schedule=LinearCooling(getattr(model, "hot", 1.0)))
     schedule = LinearCooling(_barrier_temperature(to_factor_graph(model)))
-    if herded and int(model.cardinalities.max()) <= MOST_STATES:
+    if herded and int(model.cardinalities.max()) <= MAX_ANNEALED_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)
     return Gibbs(seed=seed, schedule=schedule)
 

@@ -12,7 +12,7 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.interrupts import stop_event_on_interrupt
-from herded.run.query import check_seconds, count, keep_by_type
+from herded.run.query import check_count, check_seconds, keep_by_type
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Result
@@ -28,7 +28,7 @@ def run_named_method(model: Model, name: str, **options: Any) -> Result:
     Several runs may be tried for one answer. They share one event that Ctrl-C sets, so that none
     begins after it. An interrupted run is returned and flagged, as by `run_method`.
     """
-    kept, options = keep_by_type(options["keep"]), _checked(options)
+    kept, options = keep_by_type(options["keep"]), _check_counts(options)
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
     if name == "auto" and options["start"] is not None:
@@ -52,12 +52,12 @@ def run_named_method(model: Model, name: str, **options: Any) -> Result:
     return flag_interrupted(result) if is_stopped else result
 
 
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
+def _check_counts(options: dict[str, Any]) -> dict[str, Any]:
     """The options with sweeps, seconds, burn-in and chains as numbers, where they are given."""
     found = dict(options)
     for name, least in (("sweeps", 1), ("burn_in", 0), ("chains", 1)):
         if found[name] is not None:
-            found[name] = count(name, found[name], least)
+            found[name] = check_count(name, found[name], least)
     if found["seconds"] is not None:
         check_seconds(found["seconds"])
     return found

@@ -14,11 +14,11 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 
 PILOT_MEMBERS = 8  # of the herd that goes ahead
-MOST_VARIABLES = 256  # whose states are looked at
+MAX_PILOT_VARIABLES = 256  # whose states are looked at
 MAX_PILOT_SWEEPS = 2000  # sweeps
 MAX_BLOCK_BYTES = 2**22  # bytes of samples at once
 MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
-WINDOW = 5  # autocorrelations are summed up to so many times their sum (Sokal)
+WINDOW_TIMES = 5  # autocorrelations are summed up to so many times their sum (Sokal)
 MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
 STREAM = 6  # purpose of its random numbers
 
@@ -54,7 +54,7 @@ def run_pilot(
     layout = cast(SweepableLayout, cached_layout(model, method, None, max_memory))
     x = member_starts(model, PILOT_MEMBERS, stream_key(seed, 0, STREAM))
     free = np.flatnonzero((model.evidence < 0) & (model.cardinalities > 1))
-    picked = free[:: -(-len(free) // MOST_VARIABLES) or 1]
+    picked = free[:: -(-len(free) // MAX_PILOT_VARIABLES) or 1]
     if not len(picked):
         return Pilot(1.0, 0, 0.0)
     state = method.init(layout, x)
@@ -89,7 +89,7 @@ def longest_autocorrelation_time(samples: np.ndarray) -> float:
     products = np.fft.irfft((np.abs(waves) ** 2).mean(axis=1), axis=0)[:sweeps]
     correlations = products / np.arange(sweeps, 0, -1)[:, None] / variance
     times = 2 * np.cumsum(correlations, axis=0) - 1
-    ended = np.arange(sweeps)[:, None] >= WINDOW * times
+    ended = np.arange(sweeps)[:, None] >= WINDOW_TIMES * times
     ended[sweeps // 2 :] = True
     first = ended.argmax(axis=0)
     return float(max(1.0, times[first, np.arange(len(first))].max()))

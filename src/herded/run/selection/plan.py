@@ -38,7 +38,7 @@ from herded.run.selection.escalation import (
 )
 from herded.run.selection.log_z_escalation import escalate_log_z
 from herded.run.selection.method_choice import (
-    CHAINS,
+    DEFAULT_CHAINS,
     MethodChoice,
     choose_method,
     make_annealed_method,
@@ -101,7 +101,7 @@ def plan_run(model: Model, name: str, asked: Query) -> Plan:
     choice = _choose_named(model, name, asked, begun)
     samples = isinstance(choice.method, Sampler)
     begun = begun if samples else None
-    chains = (asked.chains or choice.chains or CHAINS) if samples else 1
+    chains = (asked.chains or choice.chains or DEFAULT_CHAINS) if samples else 1
     return Plan(
         choice.name,
         choice.method,
@@ -120,7 +120,7 @@ def plan_run(model: Model, name: str, asked: Query) -> Plan:
 
 def _updates(asked: Query) -> int:
     """Of each variable, in all chains together."""
-    return (asked.chains or CHAINS) * (asked.sweeps or NAMED_METHOD_SWEEPS)
+    return (asked.chains or DEFAULT_CHAINS) * (asked.sweeps or NAMED_METHOD_SWEEPS)
 
 
 def _choose_named(
@@ -130,7 +130,7 @@ def _choose_named(
         return _choose_automatically(model, asked, begun)
     herd = {} if asked.herd is None else {"herd": asked.herd}
     if name == "herded":
-        return MethodChoice(name, _herded(model, asked), "")
+        return MethodChoice(name, _make_herded_gibbs(model, asked), "")
     if name in ("gibbs", "herd", "blocks") and asked.task == "map":
         found: Any = make_annealed_method(model, asked.seed, herded=False)
         plain: Any = make_method(name, **herd)
@@ -168,7 +168,7 @@ def _choose_automatically(
     return _choose_as_checkpointed(model, asked, begun)
 
 
-def _herded(model: Model, asked: Query) -> Method:
+def _make_herded_gibbs(model: Model, asked: Query) -> Method:
     """Herded Gibbs with the given options; the others suit the model."""
     weights, slack, seed = asked.weights, asked.slack, asked.seed
     if asked.herd is not None:

@@ -25,7 +25,7 @@ from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.moves.blocks.move import Blocks
 from herded.run.diagnostics.confinement import find_confinement
-from herded.run.interrupts import without_part
+from herded.run.interrupts import interrupt_without_result
 from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, run_pilot
 from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
@@ -35,21 +35,21 @@ from herded.system.numerics.counter_rng import stream_key
 DEFAULT_UPDATES = 40_000  # of each variable, unless told
 RECOMMENDED_HERDS = 4  # independent runs: they give intervals
 PILOT_DIVISOR = 20  # a pilot is one part in so many of the budget
-LEAST_PILOT = 16  # sweeps that tell something
+MIN_PILOT_SWEEPS = 16  # sweeps that tell something
 # With 8 sweeps for each autocorrelation time of a pilot every third run was reported as short, and
 # errors were no smaller.
 BURN_IN_PER_TIME, SWEEPS_PER_TIME = 2.5, 16
-LEAST_BURN_IN, LEAST_SWEEPS = 12, 40  # of a member, however fast the model mixes
+MIN_BURN_IN, MIN_MEMBER_SWEEPS = 12, 40  # of a member, however fast the model mixes
 # In a longer run members have more sweeps than the pilot asks for, which costs next to nothing: it
 # may have missed what is rare.
-SWEEPS_PER_POWER, POWER = 0.09, 2 / 3
+SWEEPS_PER_POWER, PILOT_TIME_EXPONENT = 0.09, 2 / 3
 MIN_HERD = 20  # members that time leaves; with fewer, herding in time is far more accurate
 MIN_HERD_IN_MEMORY = 12  # members that memory leaves
 MAX_RECOMMENDED_HERD = 1024
 # updates up to which the bias of pooled weights is below their noise
 MAX_UNBIASED_UPDATES = 100_000
-BLOCK_HERD = 4  # members of a herd that moves blocks
-BLOCK_UPDATES = 8  # of single sites take about as long as one of a block
+BLOCK_HERD_MEMBERS = 4  # members of a herd that moves blocks
+SITE_UPDATES_PER_BLOCK_UPDATE = 8  # of single sites take about as long as one of a block
 STREAM = 6  # purpose of random numbers, as in pilots
 BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
 
@@ -85,7 +85,7 @@ class Recommendation:
     doubt: str = ""
 
 
-@without_part()
+@interrupt_without_result()
 def recommend(
     model: Model,
     *,
@@ -151,7 +151,7 @@ def recommend_single_site(
 ) -> Recommendation:
     """What suits a model among methods that move one variable at a time."""
     length = 2**62 if budget is None else budget // (PILOT_DIVISOR * PILOT_MEMBERS)
-    if length < LEAST_PILOT:
+    if length < MIN_PILOT_SWEEPS:
         seen = f"{budget:,} updates of each variable are too few for a pilot"
         return recommend_herding_in_time(model, int(budget or 1), seed, max_memory, seen)
     share = None if seconds is None else seconds / PILOT_DIVISOR
@@ -187,7 +187,7 @@ def recommend_after_pilot(
         )
         return recommend_herding_in_time(model, budget, seed, max_memory, seen, doubt)
     seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
-    least = max(LEAST_SWEEPS, round(SWEEPS_PER_POWER * budget**POWER))
+    least = max(MIN_MEMBER_SWEEPS, round(SWEEPS_PER_POWER * budget**PILOT_TIME_EXPONENT))
     needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
     members = int(min(budget // (RECOMMENDED_HERDS * needed), MAX_RECOMMENDED_HERD))
     if members < MIN_HERD:
@@ -203,7 +203,7 @@ def recommend_after_pilot(
             model, budget, seed, max_memory, "memory is short for herds"
         )
     each = budget // (RECOMMENDED_HERDS * members)
-    burn_in = max(LEAST_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
+    burn_in = max(MIN_BURN_IN, round(BURN_IN_PER_TIME * pilot.time), each // 10)
     return Recommendation(
         Gibbs(herd=members, seed=seed),
         each - burn_in,
@@ -224,9 +224,9 @@ def find_walls_of_hard_zeros(model: Model, seed: int) -> str:
 
 def recommend_blocks(budget: int, seed: int) -> Recommendation:
     """Herds that move blocks, each of which takes as long as some updates of single sites."""
-    members, updates = BLOCK_HERD, max(1, budget // BLOCK_UPDATES)
-    each = max(2 * LEAST_BURN_IN, updates // (RECOMMENDED_HERDS * members))
-    burn_in = max(LEAST_BURN_IN, each // 5)
+    members, updates = BLOCK_HERD_MEMBERS, max(1, budget // SITE_UPDATES_PER_BLOCK_UPDATE)
+    each = max(2 * MIN_BURN_IN, updates // (RECOMMENDED_HERDS * members))
+    burn_in = max(MIN_BURN_IN, each // 5)
     return Recommendation(
         Gibbs(seed=seed, herd=members, moves=Blocks()),
         each - burn_in,

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.system.compilation.jit import _numba
 
-WORD = 8  # bytes: whatever lies there begins at a multiple of it
+WORD_BYTES = 8  # bytes: whatever lies there begins at a multiple of it
 
 
 class AddressedValues:
@@ -23,7 +23,7 @@ class AddressedValues:
 
     def __init__(self, *values: Any) -> None:
         self.values = values
-        self._words = np.frombuffer(b"".join(_written(values)), np.uint64)
+        self._words = np.frombuffer(b"".join(_as_reader_value(values)), np.uint64)
 
     @property
     def address(self) -> int:
@@ -31,16 +31,16 @@ class AddressedValues:
         return int(self._words.ctypes.data)
 
 
-def _written(value: Any) -> Iterator[bytes]:
+def _as_reader_value(value: Any) -> Iterator[bytes]:
     """A value as `make_reader` expects it."""
     if isinstance(value, tuple):
         for part in value:
-            yield from _written(part)
+            yield from _as_reader_value(part)
     elif isinstance(value, np.ndarray):
         yield np.array([value.ctypes.data, *value.shape, *value.strides], np.int64).tobytes()
     else:
         raw = np.asarray(value).tobytes()
-        yield raw + bytes(-len(raw) % WORD)
+        yield raw + bytes(-len(raw) % WORD_BYTES)
 
 
 def plain_values(place: AddressedValues) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ def make_reader(*values: Any) -> tuple[Any, str]:
                         None,
                     )
                     return array._getvalue()
-                words = -(-as_dtype(kind).itemsize // WORD)
+                words = -(-as_dtype(kind).itemsize // WORD_BYTES)
                 place = context.get_data_type(kind).as_pointer()
                 return context.unpack_value(builder, kind, builder.bitcast(pointer(words), place))
 

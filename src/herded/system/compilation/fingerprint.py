@@ -16,8 +16,20 @@ from typing import Any
 
 import numpy as np
 
-KNOWN = ("builtins", "cmath", "math", "numba", "numpy", "operator")  # do as their version says
-PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), np.generic, np.dtype)
+# do as their version says
+KNOWN_PACKAGES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
+PLAIN_TYPES = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bool,
+    type(None),
+    type(Ellipsis),
+    np.generic,
+    np.dtype,
+)
 
 
 class Fingerprint:
@@ -37,7 +49,7 @@ class Fingerprint:
 
     def add(self, part: Any) -> None:
         """Take in anything."""
-        if isinstance(part, PLAIN):
+        if isinstance(part, PLAIN_TYPES):
             self._word(type(part).__name__, repr(part))
             return
         if id(part) in self._met:  # also a function that calls itself
@@ -74,10 +86,10 @@ class Fingerprint:
             self.add(part.py_func)
         elif isinstance(part, ModuleType):
             self._word("module", part.__name__, str(getattr(part, "__version__", "")))
-            self.is_whole &= part.__name__.partition(".")[0] in KNOWN
+            self.is_whole &= part.__name__.partition(".")[0] in KNOWN_PACKAGES
         elif isinstance(part, (BuiltinFunctionType, np.ufunc, type)):
             self._word("named", f"{_home(part)}.{part.__name__}")
-            self.is_whole &= _home(part) in KNOWN
+            self.is_whole &= _home(part) in KNOWN_PACKAGES
         else:
             self._other(part)
 

@@ -24,8 +24,8 @@ import numpy as np
 from herded.system.compilation.kernel_cache import folder_of
 from herded.system.interrupts import HeldInterrupts, held_interrupts
 
-CACHE = os.environ.get("HERDED_CACHE", "1") != "0"
-DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+IS_CACHE_ENABLED = os.environ.get("HERDED_CACHE", "1") != "0"
+IS_JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 class Kernel:
@@ -76,13 +76,13 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
 
     With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
     """
-    return _uncompiled(function) if DISABLED else Kernel(function)
+    return _with_silent_integers(function) if IS_JIT_DISABLED else Kernel(function)
 
 
 _QUIET = ContextVar("_QUIET", default=False)  # whether a kernel is running, as plain Python
 
 
-def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_silent_integers(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` with silent integers, also in kernels that it calls.
 
     NumPy is told once, by the first of them: to tell it takes longer than many a kernel.
@@ -102,7 +102,7 @@ def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_FEW = 2**13  # steps of a few microseconds each: to import Numba takes longer
+_MAX_PLAIN_STEPS = 2**13  # steps of a few microseconds each: to import Numba takes longer
 _steps = 0  # that this process was asked for before Numba was there
 
 
@@ -112,10 +112,10 @@ def plain_python_if_short(kernel: Callable[..., Any], steps: int) -> Callable[..
     Many a process answers a small question and ends.
     """
     global _steps
-    if DISABLED or _numba.cache_info().currsize > 0:
+    if IS_JIT_DISABLED or _numba.cache_info().currsize > 0:
         return kernel
     _steps += steps
-    return kernel if _steps > _FEW else as_plain_python(kernel)
+    return kernel if _steps > _MAX_PLAIN_STEPS else as_plain_python(kernel)
 
 
 @cache
@@ -147,7 +147,7 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
         options |= {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
         kind = InnerCacheImpl
     dispatcher = _numba().njit(**options)(function)
-    if CACHE:
+    if IS_CACHE_ENABLED:
         keep_on_disk(dispatcher, "inner" if inner else "", kind)
     return dispatcher
 

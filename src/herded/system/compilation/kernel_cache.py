@@ -15,19 +15,20 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[__name__.count(".") - 1]
-HOME = "herded-kernels"
+CACHE_FOLDER = "herded-kernels"
 # To parse the sources would take 0.1 s at every start; this takes 5 ms. A test compares the two.
-IMPORT = re.compile(
+IMPORT_PATTERN = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:#[^\n]*|[^)#])*\)|(?:\\\n|[^\n])*)"
     rb"|import[ \t]+((?:\\\n|[^\n])*))",
     re.MULTILINE,
 )
-COMMENT = re.compile(rb"#[^\n]*")
-TUPLE = re.compile(rb"^class \w+\(NamedTuple\):\n(?:[ \t][^\n]*\n|\n)*", re.MULTILINE)
-LATE = (b"import_module", b"__import__")  # a module that calls these may import anything
+COMMENT_PATTERN = re.compile(rb"#[^\n]*")
+TUPLE_PATTERN = re.compile(rb"^class \w+\(NamedTuple\):\n(?:[ \t][^\n]*\n|\n)*", re.MULTILINE)
+# a module that calls these may import anything
+LATE_IMPORT_WORDS = (b"import_module", b"__import__")
 
 
-class Sources:
+class PackageSources:
     """The modules of a package, and what the kernels of each may have taken in."""
 
     def __init__(self, package: Path) -> None:
@@ -49,13 +50,13 @@ class Sources:
 
     def _imports(self, module: str) -> set[str]:
         """The modules of this package that a module names in its imports."""
-        if any(name + b"(" in self.text(module) for name in LATE):
+        if any(name + b"(" in self.text(module) for name in LATE_IMPORT_WORDS):
             return set(self.paths)
         found = set()
-        for home, names, whole in IMPORT.findall(self.text(module)):
+        for home, names, whole in IMPORT_PATTERN.findall(self.text(module)):
             if home.startswith(b"."):  # the package has none: its name alone is looked for
                 return set(self.paths)
-            words = COMMENT.sub(b"", names or whole).translate(None, b"()\\")
+            words = COMMENT_PATTERN.sub(b"", names or whole).translate(None, b"()\\")
             for word in filter(bytes.strip, words.split(b",")):
                 name = word.split()[0].decode()
                 if whole:
@@ -69,7 +70,9 @@ class Sources:
     def _tuples(self) -> bytes:
         """All named tuples of the package, as they are written."""
         texts = (self.text(module) for module in sorted(self.paths))
-        return b"".join(b"".join(TUPLE.findall(text)) for text in texts if b"NamedTuple" in text)
+        return b"".join(
+            b"".join(TUPLE_PATTERN.findall(text)) for text in texts if b"NamedTuple" in text
+        )
 
     def reached(self, module: str) -> set[str]:
         """The module and all that it imports, directly or not.
@@ -93,20 +96,22 @@ class Sources:
         return digest.hexdigest()[:16]
 
 
-def cache_folder(sources: Sources, module: str, chosen: str) -> Path:
+def cache_folder(sources: PackageSources, module: str, chosen: str) -> Path:
     """Where the kernels of a module are kept: in the `chosen` folder, beside the sources of the
     package, or among the user's caches where that cannot be written."""
     name = f"{module}-{sources.hash(module)}"
     if chosen:
-        return Path(chosen) / HOME / name
+        return Path(chosen) / CACHE_FOLDER / name
     try:
-        folder = sources.package / "__pycache__" / HOME / name
+        folder = sources.package / "__pycache__" / CACHE_FOLDER / name
         if not folder.exists():
             folder.mkdir(parents=True)
             remove_old(folder)
         return folder
     except OSError:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / HOME / name
+        return (
+            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / CACHE_FOLDER / name
+        )
 
 
 def remove_old(folder: Path) -> None:
@@ -128,8 +133,8 @@ def remove_oldest(folder: Path, most: int) -> None:
 
 
 @cache
-def _sources() -> Sources:
-    return Sources(PACKAGE)
+def _sources() -> PackageSources:
+    return PackageSources(PACKAGE)
 
 
 @cache

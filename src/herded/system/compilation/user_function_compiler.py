@@ -6,12 +6,12 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
-from herded.system.compilation.fingerprint import KNOWN, names_in
-from herded.system.compilation.jit import CACHE, _numba, keep_on_disk
+from herded.system.compilation.fingerprint import KNOWN_PACKAGES, names_in
+from herded.system.compilation.jit import IS_CACHE_ENABLED, _numba, keep_on_disk
 from herded.system.compilation.kernel_cache import remove_oldest
 
-MOST_KEPT = 256  # functions that a process remembers
-MOST_ON_DISK = 512  # models whose functions are kept: an edit makes another
+MAX_REMEMBERED_FUNCTIONS = 256  # functions that a process remembers
+MAX_FUNCTIONS_ON_DISK = 512  # models whose functions are kept: an edit makes another
 
 _KEPT: dict[Any, Any] = {}
 
@@ -34,16 +34,16 @@ def compile_inlined(
     cells = tuple(CellType() for _ in plain.__closure__ or ())
     copy = FunctionType(plain.__code__, around, plain.__name__, plain.__defaults__, cells)
     copy.__kwdefaults__ = plain.__kwdefaults__
-    copy.__qualname__ = _named(plain.__qualname__, key)
+    copy.__qualname__ = _unique_name(plain.__qualname__, key)
     made[plain] = _numba().njit(nogil=True, error_model="numpy")(copy)
     for cell, old in zip(cells, plain.__closure__ or (), strict=True):
-        cell.cell_contents = _replaced(old.cell_contents, key, made)
+        cell.cell_contents = _replace_by_compiled(old.cell_contents, key, made)
     for name in set(names_in(plain.__code__)) & around.keys():
-        around[name] = _replaced(around[name], key, made)
+        around[name] = _replace_by_compiled(around[name], key, made)
     return made[plain]
 
 
-def _named(name: str, key: str) -> str:
+def _unique_name(name: str, key: str) -> str:
     """The name of compiled code, which all of a process has to tell from all other.
 
     Numba numbers functions of one name as they come: those from disk have the numbers of the
@@ -52,9 +52,9 @@ def _named(name: str, key: str) -> str:
     return f"{name}_{key}" if key else name
 
 
-def _replaced(value: Any, key: str, made: dict[Any, Any]) -> Any:
+def _replace_by_compiled(value: Any, key: str, made: dict[Any, Any]) -> Any:
     """A plain function compiled; all else, and what Numba knows by itself, as it is."""
-    if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN:
+    if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN_PACKAGES:
         return compile_inlined(value, key, made)
     return value
 
@@ -71,15 +71,15 @@ def compile_first_class(function: Callable[..., Any], arguments: Sequence[Any], 
     known = key, function.__name__, types
     if known in _KEPT:
         return _KEPT[known]
-    function.__qualname__ = _named(function.__name__, key)
+    function.__qualname__ = _unique_name(function.__name__, key)
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    if CACHE and key:
+    if IS_CACHE_ENABLED and key:
         keep_on_disk(dispatcher, os.path.join("own", key))
-        remove_oldest(Path(dispatcher._cache.cache_path).parents[1], MOST_ON_DISK)
+        remove_oldest(Path(dispatcher._cache.cache_path).parents[1], MAX_FUNCTIONS_ON_DISK)
     dispatcher.compile(types)
     dispatcher.disable_compile()
     if key:
-        if len(_KEPT) >= MOST_KEPT:
+        if len(_KEPT) >= MAX_REMEMBERED_FUNCTIONS:
             _KEPT.clear()
         _KEPT[known] = dispatcher
     return dispatcher

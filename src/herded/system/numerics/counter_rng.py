@@ -11,9 +11,9 @@ import numpy as np
 
 from herded.system.compilation.jit import jit
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN_RATIO_64 = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-WORD = 2**64
+WORD_RANGE = 2**64
 _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
@@ -28,13 +28,13 @@ def mix64(z):
 @jit
 def random_bits(key, counter):
     """64 random bits for `counter` in the stream `key`."""
-    return mix64(key + GOLDEN * counter)
+    return mix64(key + GOLDEN_RATIO_64 * counter)
 
 
 def random_bits_array(key: np.uint64, n: int) -> np.ndarray:
     """The draws for counters 0 to n - 1, where it is not worth to compile anything."""
     z = np.arange(n, dtype=np.uint64)
-    z *= GOLDEN
+    z *= GOLDEN_RATIO_64
     z += key
     z ^= z >> _30
     z *= _A
@@ -49,8 +49,8 @@ def stream_key(*numbers: int) -> np.uint64:
     """The key of a stream named by whole numbers, such as (seed, chain, purpose)."""
     key = 0
     for number in numbers:
-        z = ((key ^ int(number)) + int(GOLDEN)) % WORD
-        z = ((z ^ (z >> 30)) * int(_A)) % WORD
-        z = ((z ^ (z >> 27)) * int(_B)) % WORD
+        z = ((key ^ int(number)) + int(GOLDEN_RATIO_64)) % WORD_RANGE
+        z = ((z ^ (z >> 30)) * int(_A)) % WORD_RANGE
+        z = ((z ^ (z >> 27)) * int(_B)) % WORD_RANGE
         key = z ^ (z >> 31)
     return np.uint64(key)

@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike
 from herded.system.compilation.jit import jit, plain_python_if_short
 from herded.system.numerics.exp_log_tables import (
     LOG_2,
-    ONE,
     PARTS,
+    TABLE_ONE,
     exp_table,
     log_table,
     split_high_low,
 )
 
 _EXP = exp_table()
-_PER_PART = PARTS * ONE / LOG_2
+_PER_PART = PARTS * TABLE_ONE / LOG_2
 _PART_HIGH, _PART_LOW = split_high_low(LOG_2 // PARTS)
 _SHIFT = 1.5 * 2.0**52  # added, it leaves the nearest whole number in the last bits
 _SHIFT_BITS = 0x4338000000000000
@@ -40,7 +40,7 @@ _3, _4, _5, _6, _7, _24, _120 = 1 / 3, 1 / 4, 1 / 5, 1 / 6, 1 / 7, 1 / 24, 1 / 1
 _AT_ONE = 75  # the interval around 1: others reach from 0.705 to 1.41
 _FIRST = 0x3FF0000000000000 - (2 * _AT_ONE + 1 << 44)
 _LOG = log_table(_FIRST, _AT_ONE)
-_LOG_2, _TWO_HIGH, _TWO_LOW = LOG_2 / ONE, *split_high_low(LOG_2)
+_LOG_2, _TWO_HIGH, _TWO_LOW = LOG_2 / TABLE_ONE, *split_high_low(LOG_2)
 _NORMAL = 2.0**-1022
 _LIFT = 2.0**54  # makes subnormal numbers normal
 

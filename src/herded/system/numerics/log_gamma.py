@@ -8,7 +8,8 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import log
 
 _HALF_LOG_TWO_PI = 0.9189385332046727
-_FAR = 16.0  # from here on six terms of Stirling's series are exact to the last digits
+# from here on six terms of Stirling's series are exact to the last digits
+_MIN_STIRLING_ARGUMENT = 16.0
 
 
 @jit
@@ -16,7 +17,7 @@ def log_gamma(x):
     """log Gamma(x) of x > 0."""
     shifted = np.float64(1.0)
     x = np.float64(x)
-    while x < _FAR:  # Gamma(x) = Gamma(x + 1) / x
+    while x < _MIN_STIRLING_ARGUMENT:  # Gamma(x) = Gamma(x + 1) / x
         shifted *= x
         x += 1.0
     inverse = 1.0 / x

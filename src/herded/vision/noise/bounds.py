@@ -13,9 +13,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from herded.vision.noise.initial_guesses import local_median, value_step
 
 SIDES = (5, 3, 2)  # of the patches whose covariance is taken: smaller ones where pixels are missing
-CALMEST = 0.3  # share of the patches, by variance
-CALMEST_OF_ALL, CALM_TENTH = 0.01, 0.1  # shares that differ unless noise is alike everywhere
-RISE = 2.0  # times the rise from one to the other is taken off: clean grass then has no noise
+CALMEST_PATCH_SHARE = 0.3  # share of the patches, by variance
+CALMEST_HUNDREDTH, CALM_TENTH = 0.01, 0.1  # shares that differ unless noise is alike everywhere
+# times the rise from one to the other is taken off: clean grass then has no noise
+RISE_FACTOR = 2.0
 MIN_PATCHES = 100  # 4 for every dimension of the largest patch
 MAX_PATCHES = 20_000
 MAX_KURTOSIS = ((0.3, 3.33), (0.6, 3.7))  # of differences in so many calm patches; 3 for noise
@@ -23,13 +24,14 @@ MIN_UNSATURATED = 0.15  # share of patches without black and white pixels, to us
 MIN_CONTEXT = 50  # pixels with the same eight neighbours, to count flips among them
 MIN_SAME_PATTERN = 10  # pixels with the same eight neighbours, to count patterns without exception
 MIN_UNIFORM = 100  # pixels whose neighbours are all alike
-SURE = 3.0  # standard errors of a count: there are up to 256 neighbourhoods
+COUNT_SIGMAS = 3.0  # standard errors of a count: there are up to 256 neighbourhoods
 MEDIAN_BINS = 6
 HALF_CUT_VARIANCE = 0.34  # 1/2 - 1/(2 pi): what is left of the variance if half of the noise is cut
 MAX_FREQUENCY = 60  # half periods within the range
 MAX_STEP_ANGLE = 1.5  # of the characteristic function: above, it shows the rounding of the values
 MIN_CHARACTERISTIC = 0.1  # below, it says nothing
-SEED = (20130501, 31)  # unlike those that people add noise with: theirs must not come again
+# unlike those that people add noise with: theirs must not come again
+TRIAL_NOISE_SEED = (20130501, 31)
 
 
 def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> float:
@@ -65,8 +67,8 @@ def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) ->
         calm, usual = (v[v <= np.quantile(v, share)].mean() for v in (variances, unit))
         return float(calm / usual)
 
-    calmest, calm_tenth = relative(CALMEST_OF_ALL), relative(CALM_TENTH)
-    return float(np.sqrt(max(calmest - RISE * max(calm_tenth - calmest, 0.0), 0.0)))
+    calmest, calm_tenth = relative(CALMEST_HUNDREDTH), relative(CALM_TENTH)
+    return float(np.sqrt(max(calmest - RISE_FACTOR * max(calm_tenth - calmest, 0.0), 0.0)))
 
 
 def has_gaussian_differences(picture: np.ndarray, missing: np.ndarray | None = None) -> bool:
@@ -100,7 +102,7 @@ def _patches_and_noise(
             break
     else:
         return patches, patches
-    noise = np.random.default_rng(SEED).normal(size=picture.shape)
+    noise = np.random.default_rng(TRIAL_NOISE_SEED).normal(size=picture.shape)
     noise_patches = sliding_window_view(noise, (side, side)).reshape(-1, side * side)
     noise_patches = noise_patches[:: max(1, len(noise_patches) // len(patches))]
     return patches, noise_patches[: len(patches)]
@@ -127,7 +129,7 @@ def _usable_patches(picture: np.ndarray, missing: np.ndarray | None, side: int) 
 def _eigenvalues(patches: np.ndarray) -> np.ndarray:
     """Rising eigenvalues of the covariance of the calmest patches."""
     variances = patches.var(axis=1)
-    calm = patches[variances <= np.quantile(variances, CALMEST)]
+    calm = patches[variances <= np.quantile(variances, CALMEST_PATCH_SHARE)]
     calm = calm - calm.mean(axis=1, keepdims=True)  # a patch's own brightness is no noise
     values: np.ndarray = np.linalg.eigvalsh(calm.T @ calm / len(calm))[1:]  # the mean has none
     return values
@@ -188,9 +190,11 @@ def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
     if uniform < MIN_UNIFORM:
         return 0.0
     frequent = total >= MIN_CONTEXT
-    highest = (rarer + SURE * np.sqrt(rarer + 1.0) + SURE)[frequent] / total[frequent]
+    highest = (rarer + COUNT_SIGMAS * np.sqrt(rarer + 1.0) + COUNT_SIGMAS)[frequent] / total[
+        frequent
+    ]
     # Of flips themselves a careful count: a few lone pixels are no evidence.
-    careful = max(differing - SURE * np.sqrt(differing), 0.0) / uniform
+    careful = max(differing - COUNT_SIGMAS * np.sqrt(differing), 0.0) / uniform
     return float(min(careful, highest.min())) if frequent.any() else 0.0
 
 
@@ -228,7 +232,7 @@ def has_predictable_patterns(
     often = total >= MIN_SAME_PATTERN
     chance = (1.0 - rate) ** total[often]
     certain = (np.minimum(ones, total - ones)[often] == 0).sum()
-    return bool(certain > chance.sum() + SURE * np.sqrt((chance * (1.0 - chance)).sum()))
+    return bool(certain > chance.sum() + COUNT_SIGMAS * np.sqrt((chance * (1.0 - chance)).sum()))
 
 
 def lone_pixels(
@@ -258,5 +262,5 @@ def impulse_bound(at_end: np.ndarray, filled: np.ndarray) -> float:
     frequent = total >= MIN_CONTEXT
     if not frequent.any():
         return 0.0
-    highest = (counts + SURE * np.sqrt(counts))[frequent] / total[frequent]
+    highest = (counts + COUNT_SIGMAS * np.sqrt(counts))[frequent] / total[frequent]
     return float(min(highest.min(), at_end.mean()))

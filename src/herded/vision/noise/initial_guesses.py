@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from herded.vision.noise.models import LEAST_RATE, MOST_RATE
+from herded.vision.noise.models import MAX_FLIP_RATE, MIN_FLIP_RATE
 
-FEWEST_PLACES = 100  # to count flips at
-TAILS = ((0.01, 0.5), (0.5, 0.99))  # of the local mean: levels, perhaps
+MIN_PLACES_FOR_FLIPS = 100  # to count flips at
+TAIL_QUANTILES = ((0.01, 0.5), (0.5, 0.99))  # of the local mean: levels, perhaps
 LEAST_STEP = 1e-6  # of the range: smaller differences of values are rounding errors
-MEDIAN = 0.6744897501960817  # of |Z|
+MEDIAN_OF_ABS_NORMAL = 0.6744897501960817  # of |Z|
 
 
 def local_sigma(image: np.ndarray, use: np.ndarray | None = None) -> float:
@@ -30,7 +30,7 @@ def local_sigma(image: np.ndarray, use: np.ndarray | None = None) -> float:
         return 0.0
     median = float(np.median(np.abs(steps)))
     if median > 0:
-        return float(median / (MEDIAN * np.sqrt(spread)))
+        return float(median / (MEDIAN_OF_ABS_NORMAL * np.sqrt(spread)))
     return float(np.sqrt((steps * steps).mean() / spread))
 
 
@@ -68,7 +68,7 @@ def level_guesses(image: np.ndarray) -> list[tuple[float, float]]:
     """Pairs of levels that the picture may have: by moments, and from tails of the local mean."""
     smooth = local_mean(image)
     pairs = [levels_by_moments(image)]
-    pairs += [tuple(map(float, np.quantile(smooth, tails))) for tails in TAILS]  # type: ignore[misc]
+    pairs += [tuple(map(float, np.quantile(smooth, tails))) for tails in TAIL_QUANTILES]  # type: ignore[misc]
     return [pair for pair in pairs if pair[0] < pair[1]]
 
 
@@ -88,10 +88,12 @@ def flip_rate(picture: np.ndarray) -> tuple[float, bool]:
     others = around - inner
     differ, agree = int(((others == 0) & inner).sum() + ((others == 8) & ~inner).sum()), 0
     agree = int(((others == 0) | (others == 8)).sum())
-    if agree >= FEWEST_PLACES:
-        return min(max(differ / agree, LEAST_RATE), MOST_RATE), True
+    if agree >= MIN_PLACES_FOR_FLIPS:
+        return min(max(differ / agree, MIN_FLIP_RATE), MAX_FLIP_RATE), True
     steps = [np.diff(picture, axis=axis).mean() for axis in (0, 1) if picture.shape[axis] > 1]
-    return min(max(float(np.mean(steps)) / 2 if steps else 0.0, LEAST_RATE), MOST_RATE), False
+    return min(
+        max(float(np.mean(steps)) / 2 if steps else 0.0, MIN_FLIP_RATE), MAX_FLIP_RATE
+    ), False
 
 
 def levels_by_moments(image: np.ndarray) -> tuple[float, float]:

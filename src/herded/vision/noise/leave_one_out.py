@@ -13,9 +13,9 @@ import numpy as np
 
 from herded.system.numerics.exp_log import exp_array, log_array
 
-NEIGHBOURS = 4
-SUMS = np.arange(-NEIGHBOURS, NEIGHBOURS + 1)
-LEAST = 1e-300  # a probability that is no 0, and may be divided by
+N_NEIGHBOURS = 4
+NEIGHBOUR_SUMS = np.arange(-N_NEIGHBOURS, N_NEIGHBOURS + 1)
+MIN_PROBABILITY = 1e-300  # a probability that is no 0, and may be divided by
 
 
 def neighbour_shares(members: np.ndarray) -> np.ndarray:
@@ -27,27 +27,27 @@ def neighbour_shares(members: np.ndarray) -> np.ndarray:
     total[:, :, 1:] += spins[:, :, :-1]
     total[:, :, :-1] += spins[:, :, 1:]
     count = np.min_scalar_type(len(members))  # as narrow as can be: many pixels are added at once
-    equal = (total == value for value in SUMS.tolist())
+    equal = (total == value for value in NEIGHBOUR_SUMS.tolist())
     counts = [found.view(np.uint8).sum(axis=0, dtype=count) for found in equal]
     return np.stack(counts) / len(members)
 
 
-def bright_given(coupling: float) -> np.ndarray:
+def probability_given_sum(coupling: float) -> np.ndarray:
     """P(x_i = 1 | neighbours' sum s), for s = -4 ... 4."""
-    found: np.ndarray = 1.0 / (1.0 + exp_array(-2.0 * coupling * SUMS))
+    found: np.ndarray = 1.0 / (1.0 + exp_array(-2.0 * coupling * NEIGHBOUR_SUMS))
     return found
 
 
-def predictions(
+def leave_one_out_predictions(
     shares: np.ndarray, log_likelihoods: np.ndarray, coupling: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """log p(y_i | rest), P(x_i = 1 | rest) without the pixel's own y_i, and P(x_i = 1 | y)."""
     top = log_likelihoods.max(axis=0)
     dark, bright = exp_array(log_likelihoods - top)
     inverse, without, within = (np.zeros(top.shape) for _ in range(3))
-    given = bright_given(coupling)
+    given = probability_given_sum(coupling)
     for share, p, q in zip(shares, given, given[::-1], strict=True):  # 1 - p would round to 0
-        weight = share / np.maximum(p * bright + q * dark, LEAST)
+        weight = share / np.maximum(p * bright + q * dark, MIN_PROBABILITY)
         inverse += weight
         without += weight * p
         within += weight * (p * bright)

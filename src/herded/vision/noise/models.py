@@ -17,11 +17,11 @@ from herded.system.numerics.exp_log import log
 from herded.vision.noise.normal_distribution import HALF_LOG_2_PI, hazard, log_below
 
 COMMON_LEVELS = ((-1.0, 1.0), (0.0, 1.0))  # levels that pictures have
-LEAST_SIGMA = 1e-3  # of half the gap between levels
-LEAST_RATE, MOST_RATE = 1e-4, 0.45
-ROUNDS = 60  # of EM for what was cut off, on a handful of sums
+MIN_SIGMA = 1e-3  # of half the gap between levels
+MIN_FLIP_RATE, MAX_FLIP_RATE = 1e-4, 0.45
+EM_ROUNDS = 60  # of EM for what was cut off, on a handful of sums
 STEPS_INSIDE, MIN_PEAK_RATIO = 5, 2.0  # how an end of the range is told from a tail that runs out
-FEWEST_AT_END = 0.002
+MIN_END_SHARE = 0.002
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FlipNoise:
 
     def at(self, rate: float) -> "FlipNoise":
         """The same noise with another rate."""
-        return replace(self, rate=min(max(rate, LEAST_RATE), MOST_RATE))
+        return replace(self, rate=min(max(rate, MIN_FLIP_RATE), MAX_FLIP_RATE))
 
     @property
     def known(self) -> bool:
@@ -104,7 +104,7 @@ class GaussianNoise:
             low, high = max(low, self.range_[0]), min(high, self.range_[1])
         if not low < high or sigma <= 0:
             return self
-        return replace(self, levels=(low, high), sigma=max(sigma, LEAST_SIGMA * (high - low) / 2))
+        return replace(self, levels=(low, high), sigma=max(sigma, MIN_SIGMA * (high - low) / 2))
 
     @property
     def known(self) -> bool:
@@ -155,7 +155,7 @@ class GaussianNoise:
         sums = [_sums(centred, share, ends) for share in shares]
         means = [level - middle for level in self.levels]
         sigma = self.sigma
-        for _ in range(ROUNDS if any(part.below + part.above for part in sums) else 1):
+        for _ in range(EM_ROUNDS if any(part.below + part.above for part in sums) else 1):
             means, sigma = self._step(sums, means, sigma, ends)
         levels = self.levels if self.levels_known else (means[0] + middle, means[1] + middle)
         return self.at(*levels, sigma)
@@ -202,7 +202,7 @@ def _sums(centred: np.ndarray, share: np.ndarray, ends: tuple[float, float]) -> 
     return PixelSums(*moments, float(share[below].sum()), float(share[above].sum()))
 
 
-def ends(noisy: np.ndarray) -> tuple[float, float]:
+def range_ends(noisy: np.ndarray) -> tuple[float, float]:
     """Where the range ends on either side; infinite if no pixels were cut off there.
 
     An end has far more pixels than any of the values next to it.
@@ -210,7 +210,7 @@ def ends(noisy: np.ndarray) -> tuple[float, float]:
     values, counts = np.unique(noisy, return_counts=True)
     if len(values) < 3:
         return -np.inf, np.inf
-    fewest = max(4.0, FEWEST_AT_END * noisy.size)
+    fewest = max(4.0, MIN_END_SHARE * noisy.size)
     low = counts[0] > max(fewest, MIN_PEAK_RATIO * counts[1 : 1 + STEPS_INSIDE].max())
     high = counts[-1] > max(fewest, MIN_PEAK_RATIO * counts[-1 - STEPS_INSIDE : -1].max())
     return float(values[0]) if low else -np.inf, float(values[-1]) if high else np.inf

@@ -6,7 +6,7 @@ import numpy as np
 from herded.system.numerics.exp_log import exp, log
 
 HALF_LOG_2_PI = 0.9189385332046727
-_FAR = 3.0  # beyond, a continued fraction; before, a series
+_MIN_FRACTION_ARGUMENT = 3.0  # beyond, a continued fraction; before, a series
 _TERMS = 80
 _PER_UNIT, _EDGE = 32, 40  # the table of log-odds: steps of 1 / 32, up to 40 standard deviations
 
@@ -18,9 +18,9 @@ def log_density(x: float) -> float:
 
 def log_below(x: float) -> float:
     """log P(Z < x)."""
-    if x < -_FAR:
+    if x < -_MIN_FRACTION_ARGUMENT:
         return log_density(x) - float(log(_fraction(-x)))
-    if x > _FAR:
+    if x > _MIN_FRACTION_ARGUMENT:
         return float(log(1.0 - float(exp(log_below(-x)))))
     term = total = x  # Marsaglia 2004: P = 1/2 + density (x + x^3 / 3 + x^5 / 15 + ...)
     for n in range(1, _TERMS):
@@ -33,7 +33,9 @@ def log_below(x: float) -> float:
 
 def hazard(x: float) -> float:
     """density(x) / P(Z < x): how far the mean of Z below x is from 0, the other way."""
-    return _fraction(-x) if x < -_FAR else float(exp(log_density(x) - log_below(x)))
+    return (
+        _fraction(-x) if x < -_MIN_FRACTION_ARGUMENT else float(exp(log_density(x) - log_below(x)))
+    )
 
 
 def _fraction(x: float) -> float:

@@ -19,80 +19,82 @@ from herded.methods.gibbs import Gibbs
 from herded.models.lattice_builders import ising_grid
 from herded.run.infer import infer
 from herded.run.recording.recorders import Samples
-from herded.vision.noise.leave_one_out import neighbour_shares, predictions
+from herded.vision.noise.leave_one_out import leave_one_out_predictions, neighbour_shares
 from herded.vision.noise.models import FlipNoise, GaussianNoise
 
-COUPLINGS = (0.0, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
-FIRST = (0.45, 0.7, 1.0)  # to climb from: weaker ones let noise pass for shapes, and levels drift
-HERD = 64
-SWEEPS = 12
-TRIALS = 3  # rounds of EM from each start; the best one goes on
+COUPLING_GRID = (0.0, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+# to climb from: weaker ones let noise pass for shapes, and levels drift
+START_COUPLINGS = (0.45, 0.7, 1.0)
+FIT_HERD = 64
+SWEEPS_PER_ROUND = 12
+TRIAL_ROUNDS = 3  # rounds of EM from each start; the best one goes on
 MAX_ROUNDS = 10  # rounds after that, at most, until nothing moves by more than
 MIN_LEVEL_MOVE = 0.004  # of the gap between levels in a round
-DOUBT = 0.004  # levels that pictures usually have may predict so much worse, and are believed
-FARTHEST = 0.8  # moves shrink by no less than this from round to round: how far a jump goes
+# levels that pictures usually have may predict so much worse, and are believed
+COMMON_LEVELS_TOLERANCE = 0.004
+MAX_MOVE_RATIO = 0.8  # moves shrink by no less than this from round to round: how far a jump goes
 MAX_FIT_PIXELS = 2**16  # pixels to fit on
-BAND = 64  # rows that stay together where a picture has more
+BAND_ROWS = 64  # rows that stay together where a picture has more
 
-Noise = GaussianNoise | FlipNoise
+NoiseModel = GaussianNoise | FlipNoise
 
 
-class Fit(NamedTuple):
+class NoiseFit(NamedTuple):
     """A noise and a coupling, how well they predict a pixel from the others, and what they say."""
 
-    noise: Noise
+    noise: NoiseModel
     coupling: float
     score: float
     bright: np.ndarray  # (H, W) the probability of the higher level
 
 
 def fit_noise_model(
-    noisy: np.ndarray, starts: Sequence[Noise], coupling: float | None = None
-) -> Fit:
+    noisy: np.ndarray, starts: Sequence[NoiseModel], coupling: float | None = None
+) -> NoiseFit:
     """The best fit from any of the starts; the coupling too unless it is given."""
     part = crop_to_fit(noisy)
-    firsts = FIRST if coupling is None else (coupling,)
+    firsts = START_COUPLINGS if coupling is None else (coupling,)
     trials = [_trial(part, start, firsts[0]) for start in starts]
-    best = _with_coupling(part, max(trials, key=_by_score), coupling)
+    best = _with_coupling(part, max(trials, key=_score_key), coupling)
     for usual in best.noise.usual():
-        there = _with_coupling(part, posterior(part, usual, best.coupling), coupling)
-        if there.score > best.score - DOUBT:
+        there = _with_coupling(part, herd_posterior(part, usual, best.coupling), coupling)
+        if there.score > best.score - COMMON_LEVELS_TOLERANCE:
             return there
     return best
 
 
-def _with_coupling(noisy: np.ndarray, found: Fit, coupling: float | None) -> Fit:
+def _with_coupling(noisy: np.ndarray, found: NoiseFit, coupling: float | None) -> NoiseFit:
     """Settled at the coupling given, or at the one that predicts best."""
     if coupling is not None:
-        return _settled(noisy, found)
-    settled = [_settled(noisy, found._replace(coupling=first)) for first in FIRST]
-    return _climb(noisy, max(settled, key=_by_score))
+        return _run_em(noisy, found)
+    settled = [_run_em(noisy, found._replace(coupling=first)) for first in START_COUPLINGS]
+    return _climb(noisy, max(settled, key=_score_key))
 
 
-def _by_score(found: Fit) -> float:
+def _score_key(found: NoiseFit) -> float:
     return found.score
 
 
-def _trial(noisy: np.ndarray, start: Noise, coupling: float) -> Fit:
-    found = posterior(noisy, start, coupling)
-    for _ in range(1, TRIALS):
+def _trial(noisy: np.ndarray, start: NoiseModel, coupling: float) -> NoiseFit:
+    found = herd_posterior(noisy, start, coupling)
+    for _ in range(1, TRIAL_ROUNDS):
         found = _round(noisy, found)
     return found
 
 
-def _climb(noisy: np.ndarray, best: Fit) -> Fit:
+def _climb(noisy: np.ndarray, best: NoiseFit) -> NoiseFit:
     """Step along the couplings, to either side, for as long as predictions get better."""
-    index = COUPLINGS.index(best.coupling)
+    index = COUPLING_GRID.index(best.coupling)
     for step in (1, -1):
-        while 0 <= index + step < len(COUPLINGS):
-            there = _settled(noisy, best._replace(coupling=COUPLINGS[index + step]))
+        while 0 <= index + step < len(COUPLING_GRID):
+            there = _run_em(noisy, best._replace(coupling=COUPLING_GRID[index + step]))
             if there.score <= best.score:
                 break
             index, best = index + step, there
     return best
 
 
-def _settled(noisy: np.ndarray, found: Fit) -> Fit:
+def _run_em(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
     """Rounds of EM until nothing moves; two of them tell where the others would lead."""
     moves = ()
     for _ in range(MAX_ROUNDS):
@@ -106,24 +108,24 @@ def _settled(noisy: np.ndarray, found: Fit) -> Fit:
     return found
 
 
-def _ahead(noise: Noise, last: tuple[float, ...], moves: tuple[float, ...]) -> Noise:
+def _ahead(noise: NoiseModel, last: tuple[float, ...], moves: tuple[float, ...]) -> NoiseModel:
     """Where moves that shrink by the same factor each time come to (Aitken)."""
     size = sum(move * move for move in last)
     ratio = sum(map(mul, last, moves)) / size if size > 0 else 0.0
-    ratio = min(max(ratio, 0.0), FARTHEST)
+    ratio = min(max(ratio, 0.0), MAX_MOVE_RATIO)
     further = ratio / (1.0 - ratio)
     return noise.at(*(p + further * move for p, move in zip(noise.parameters, moves, strict=True)))
 
 
-def _round(noisy: np.ndarray, found: Fit) -> Fit:
+def _round(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
     """Fit the noise to what the lattice says; and ask the lattice again."""
     noise = found.noise.fitted(noisy, found.bright)
-    return posterior(noisy, noise, found.coupling, found.bright > 0.5)
+    return herd_posterior(noisy, noise, found.coupling, found.bright > 0.5)
 
 
-def posterior(
-    noisy: np.ndarray, noise: Noise, coupling: float, start: np.ndarray | None = None
-) -> Fit:
+def herd_posterior(
+    noisy: np.ndarray, noise: NoiseModel, coupling: float, start: np.ndarray | None = None
+) -> NoiseFit:
     """What a herd says after a few sweeps of its own."""
     likelihoods = noise.log_likelihoods(noisy)
     field = (likelihoods[1] - likelihoods[0]) / 2
@@ -131,15 +133,15 @@ def posterior(
         warnings.simplefilter("ignore", HerdedWarning)  # few sweeps from a good start
         result = infer(
             ising_grid(field, coupling),
-            Gibbs(herd=HERD),
-            sweeps=SWEEPS,
+            Gibbs(herd=FIT_HERD),
+            sweeps=SWEEPS_PER_ROUND,
             start=(field > 0 if start is None else start).astype(np.int64),
-            keep=[Samples(every=SWEEPS)],
+            keep=[Samples(every=SWEEPS_PER_ROUND)],
             progress=False,
         )
-    shares = neighbour_shares(result.samples[:, -1].reshape(HERD, *noisy.shape))
-    logs, _, bright = predictions(shares, likelihoods, coupling)
-    return Fit(noise, coupling, float(logs[~np.isnan(noisy)].mean()), bright)
+    shares = neighbour_shares(result.samples[:, -1].reshape(FIT_HERD, *noisy.shape))
+    logs, _, bright = leave_one_out_predictions(shares, likelihoods, coupling)
+    return NoiseFit(noise, coupling, float(logs[~np.isnan(noisy)].mean()), bright)
 
 
 def crop_to_fit(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
@@ -147,6 +149,6 @@ def crop_to_fit(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
     if noisy.size <= pixels:
         return noisy
     tall = noisy if noisy.shape[0] >= noisy.shape[1] else noisy.T
-    count = max(1, pixels // (BAND * tall.shape[1]))
-    firsts = [(2 * k + 1) * (len(tall) - BAND) // (2 * count) for k in range(count)]
-    return np.concatenate([tall[first : first + BAND] for first in firsts])
+    count = max(1, pixels // (BAND_ROWS * tall.shape[1]))
+    firsts = [(2 * k + 1) * (len(tall) - BAND_ROWS) // (2 * count) for k in range(count)]
+    return np.concatenate([tall[first : first + BAND_ROWS] for first in firsts])

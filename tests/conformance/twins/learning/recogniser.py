@@ -8,7 +8,15 @@ import itertools
 
 import numpy as np
 
-from herded.ner.text.word_atoms import AFTER, BEFORE, DIGIT, LETTER, OTHER, SMALL, UPPER
+from herded.ner.text.word_atoms import (
+    DIGIT,
+    LETTER,
+    LOWER_CASE,
+    OTHER_CHARACTER,
+    PADDING_AFTER,
+    PADDING_BEFORE,
+    UPPER_CASE,
+)
 from herded.system.numerics.exp_log import exp, log
 from tests.conformance.twins.counter_rng import naive_draw
 
@@ -32,8 +40,8 @@ def kind_of(character):
     if character.isdigit():
         return DIGIT
     if character.isalpha():
-        return UPPER if character.isupper() else SMALL if character.islower() else LETTER
-    return OTHER
+        return UPPER_CASE if character.isupper() else LOWER_CASE if character.islower() else LETTER
+    return OTHER_CHARACTER
 
 
 def plain(character):
@@ -73,7 +81,7 @@ def naive_rows(types, atoms, places, salts, table, bits):
     def value(at, atom):
         if atom >= n_atoms:
             return int(places[at][atom - n_atoms]) if 0 <= at < n else 0xFFFF
-        word = BEFORE if at < 0 else AFTER if at >= n else types[at]
+        word = PADDING_BEFORE if at < 0 else PADDING_AFTER if at >= n else types[at]
         return int(atoms[word][atom])
 
     rows = np.zeros((n, len(salts)), np.uint32)
@@ -93,19 +101,23 @@ def naive_places(document):
     for sentence in document:
         for at, word in enumerate(sentence):
             counts = low.setdefault(tuple(map(plain, word)), [0, 0])
-            counts[0] += shape_of(word, 1) == [SMALL]
-            counts[1] += shape_of(word, 1) == [UPPER, SMALL] and at > 0
+            counts[0] += shape_of(word, 1) == [LOWER_CASE]
+            counts[1] += shape_of(word, 1) == [UPPER_CASE, LOWER_CASE] and at > 0
     places, small = [], []
     for sentence in document:
         shapes = [shape_of(word, 1) for word in sentence]
-        n_small = sum(shape == [SMALL] for shape in shapes)
-        n_large = sum(shape in ([UPPER], [UPPER, SMALL]) for shape in shapes)
+        n_small = sum(shape == [LOWER_CASE] for shape in shapes)
+        n_large = sum(shape in ([UPPER_CASE], [UPPER_CASE, LOWER_CASE]) for shape in shapes)
         case = 0 if not n_small else 1 if not n_large else 2 if n_large > n_small else 3
         for at, (word, shape) in enumerate(zip(sentence, shapes, strict=True)):
             in_small, within = low[tuple(map(plain, word))]
-            within -= shape == [UPPER, SMALL] and at > 0
-            code = min(in_small, 2) + 3 * min(within, 2) + 9 * (at == 0) + 18 * (shape == [UPPER])
-            places.append([1 + code if shape in ([UPPER], [UPPER, SMALL]) else 0, case, 0])
+            within -= shape == [UPPER_CASE, LOWER_CASE] and at > 0
+            code = (
+                min(in_small, 2) + 3 * min(within, 2) + 9 * (at == 0) + 18 * (shape == [UPPER_CASE])
+            )
+            places.append(
+                [1 + code if shape in ([UPPER_CASE], [UPPER_CASE, LOWER_CASE]) else 0, case, 0]
+            )
             small.append(in_small)
     return places, small
 
