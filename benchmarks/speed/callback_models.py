@@ -311,11 +311,16 @@ def compiled(model: Any, kernel: Any, by_address: bool) -> tuple[float, float, C
     x = state.x.reshape(HERD, -1)
     members, together = MemberViews(model, x, statistics_of(state)), layout._together(state)
     own = CallbackArrays(
-        members.place(model.calls.best), True, x, members.out, members.old, np.zeros(3, np.int64)
+        members.place(model.callbacks.best),
+        True,
+        x,
+        members.out,
+        members.old,
+        np.zeros(3, np.int64),
     )
     began = time.process_time()
     read, _ = make_reader(*placed_values(model, x, members.kept, members.old, members.out))
-    calls = model.calls._calls(compile_inlined, read)
+    calls = model.callbacks._calls(compile_inlined, read)
     made = [
         compile_first_class(one, (0, 0), "") if by_address else njit(nogil=True)(one)
         for one in (calls.visit, calls.follow)

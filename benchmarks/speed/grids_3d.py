@@ -67,7 +67,7 @@ def ours(model: Any, method: Any, kind: str, sweeps: int) -> Callable[[], None]:
     layout = method.compile(model, kind=kind, max_memory=8 * 2**30)
     members = (HERD,) if layout.is_herd else ()
     state = method.init(layout, np.zeros((*members, model.n_variables), np.uint8))
-    block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.sample_type)
+    block = np.zeros((sweeps, 0 if layout.counts_states else layout.n_stored), layout.sample_type)
     return lambda: method.advance(layout, state, block)
 
 

@@ -77,8 +77,8 @@ def herded_work(
     state = method.init(layout, np.zeros((*members, model.n_variables), np.uint8))
     state.sweep = sweep
     if counted:
-        state.ones = layout.new_counts()
-    block = np.zeros((sweeps, 0 if layout.counts else layout.n_stored), layout.sample_type)
+        state.state_counts = layout.new_counts()
+    block = np.zeros((sweeps, 0 if layout.counts_states else layout.n_stored), layout.sample_type)
     return lambda: method.advance(layout, state, block)
 
 
@@ -173,7 +173,7 @@ def _threads(
         method.init(layout, np.zeros(layout.model.n_variables, int)) for _ in range(4)
     ]
     for state in states:
-        state.ones = np.zeros(layout.n_stored, np.uint8)
+        state.state_counts = np.zeros(layout.n_stored, np.uint8)
     works: tuple[tuple[int, Callable[[], Any]], ...] = (
         (1, lambda: method.advance(layout, alone, block)),
         (1, lambda: method.advance(layout, shared, block, pool)),
@@ -188,6 +188,6 @@ def _threads(
             times.append(
                 (time.perf_counter() - began) / (runs * len(block) * layout.n_stored) * 1e9
             )
-        same = same and bool((alone.ones == shared.ones).all())
+        same = same and bool((alone.state_counts == shared.state_counts).all())
     one, two, apart = (float(np.median(times[1:])) for times in took)
     return one, two, apart, same

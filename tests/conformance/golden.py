@@ -310,7 +310,9 @@ def fingerprint(
     if result.kept.get("log_z") is not None:
         found["log_z"] = float(result.kept["log_z"]).hex()
     for state in result.state or ():
-        weights = state.own.get("w", state.own.get("phases", np.zeros(0, np.uint32)))
+        weights = state.method_arrays.get(
+            "w", state.method_arrays.get("phases", np.zeros(0, np.uint32))
+        )
         found["weights"] = hash_of(state.x) + hash_of(weights)
     return found
 

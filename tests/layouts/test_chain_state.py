@@ -73,7 +73,10 @@ def test_a_run_goes_on_only_with_its_own_method(first, second):
 def test_arrays_of_ones_own_may_have_any_name():
     """Also those of hash tables, which are told by all of their names."""
     own = {"keys": np.arange(3), "w": np.zeros((2, 2))}
-    state, other = (hd.State(np.array([0, 1]), own=dict(own)) for _ in range(2))
-    state.own["keys"] = np.arange(3)[::-1].copy()
+    state, other = (hd.State(np.array([0, 1]), method_arrays=dict(own)) for _ in range(2))
+    state.method_arrays["keys"] = np.arange(3)[::-1].copy()
     other.restore(state.arrays())
-    assert other.own["keys"].tolist() == [2, 1, 0] and other.own["w"].shape == (2, 2)
+    assert other.method_arrays["keys"].tolist() == [2, 1, 0] and other.method_arrays["w"].shape == (
+        2,
+        2,
+    )

@@ -67,7 +67,10 @@ def test_weights_are_kept_when_a_table_grows(cards, weights, kind):
     )
     for one, other in zip(found, expected, strict=False):
         np.testing.assert_array_equal(one, other)
-    assert found[2].own["slots"].sum() >= 4 * initial_slot_counts(np.array([len(cards)])).sum()
+    assert (
+        found[2].method_arrays["slots"].sum()
+        >= 4 * initial_slot_counts(np.array([len(cards)])).sum()
+    )
 
 
 @pytest.mark.parametrize("scan", ["sequential", "random", "jacobi"])
@@ -91,7 +94,8 @@ def test_every_part_has_its_table(states, scan):
             np.testing.assert_array_equal(one, other)
         states_after.append(kept(state))
     first = initial_slot_counts(layout.scan.segments)
-    assert len(set((state.own["slots"] // first).tolist())) > 2  # some grew more than others
+    # some grew more than others
+    assert len(set((state.method_arrays["slots"] // first).tolist())) > 2
     assert states_after[0] == states_after[1] == states_after[2]  # gaps leave no trace
 
 
@@ -130,7 +134,7 @@ def test_threads_and_blocks_do_not_matter(states, max_weights, monkeypatch):
     two = hd.infer(model, method, threads=2, **options)
     np.testing.assert_array_equal(one.samples, two.samples)
     assert kept(one.state[0]) == kept(two.state[0])
-    own, first = one.state[0].own, initial_slot_counts(np.sort(sizes))
+    own, first = one.state[0].method_arrays, initial_slot_counts(np.sort(sizes))
     assert (own["filled"] <= own["slots"] // 4 * 3).all()
     full = (own["filled"] == own["slots"] // 4 * 3).any()
     doubled = own["slots"].sum() / first.sum()
@@ -151,7 +155,7 @@ def test_a_grown_state_goes_on(weights, tmp_path):
     for sweeps in (40, 170, 300):
         path = tmp_path / "run.ckpt"
         part = hd.infer(model, method, sweeps=sweeps, checkpoint=path, **options)
-        assert part.state[0].own["slots"].sum() > 4 * 16
+        assert part.state[0].method_arrays["slots"].sum() > 4 * 16
     np.testing.assert_array_equal(part.samples, whole.samples)
     assert kept(part.state[0]) == kept(whole.state[0])
     half = hd.infer(model, method, sweeps=150, **options)

@@ -30,15 +30,19 @@ def method_of(kept, members, **options):
 def run_herd(method, layout, x0, sweeps, chain=0, cuts=(), pool=None):
     """Samples (sweeps, members, N), sums of conditionals (N, .), counts, and the last state."""
     state = method.init(layout, x0, chain=chain, tally=True, total=sweeps)
-    state.ones = layout.new_counts()
+    state.state_counts = layout.new_counts()
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.zeros((b - a, layout.sample_size), layout.sample_type)
         layout.fill(block, state)
         method.advance(layout, state, block, pool)
         parts.append(np.array(layout.members_of(block)))
-    tally = layout.unstore(state.tally.reshape(layout.n_stored, -1).T).T
-    return np.concatenate(parts), tally, layout.unstore(state.ones.reshape(layout.n_stored, -1).T).T
+    tally = layout.unstore(state.conditional_sums.reshape(layout.n_stored, -1).T).T
+    return (
+        np.concatenate(parts),
+        tally,
+        layout.unstore(state.state_counts.reshape(layout.n_stored, -1).T).T,
+    )
 
 
 @st.composite

@@ -164,7 +164,7 @@ def test_max_memory_refused(max_memory, method):
 def tables_and_weights(layout, method):
     """Bytes of the fixed-point tables, of where weights are, and of the weights of a chain."""
     x = np.zeros(layout.model.n_variables, np.int64)
-    own = method.init(layout, x, chain=1, tally=False, total=1).own
+    own = method.init(layout, x, chain=1, tally=False, total=1).method_arrays
     places = layout.contexts.shared.nbytes if hasattr(layout, "contexts") else 0
     return places + sum(array.nbytes for array in (*layout.tables(), *own.values()))
 
@@ -309,4 +309,9 @@ def test_a_layout_of_ones_own_is_sent_too():
     assert own.bytes == 3 * 8 + 2 * 8
     sent = pickle.loads(pickle.dumps(own))
     assert [array.flags.writeable for array in arrays_in(sent.arrays)] == [False, False]
-    assert (sent.kind, sent.hash, sent.parts, sent.grows) == ("own", "none", 1, False)
+    assert (sent.kind, sent.hash, sent.n_parallel_parts, sent.has_growing_memory) == (
+        "own",
+        "none",
+        1,
+        False,
+    )

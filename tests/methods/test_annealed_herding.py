@@ -118,11 +118,11 @@ def test_at_temperature_0_it_climbs(states):
             choices[:, i] = range(states)
             assert block[0, i] == model.log_score(choices).argmax()
             before[i] = block[0, i]
-    met = state.own["keys"] > 0
+    met = state.method_arrays["keys"] > 0
     again = state.copy()
     method.advance(layout, again, block)
-    np.testing.assert_array_equal(again.own["w"], state.own["w"])
-    assert met.sum() == state.own["filled"].sum() > 12
+    np.testing.assert_array_equal(again.method_arrays["w"], state.method_arrays["w"])
+    assert met.sum() == state.method_arrays["filled"].sum() > 12
 
 
 def test_equals_take_turns_at_temperature_0():
@@ -235,7 +235,7 @@ def test_runs_stay_within_the_bound(weights, model, schedule, chain):
     method = hd.HerdedGibbs(weights, schedule=schedule, max_weights=1)
     layout, x0 = method.compile(model), start_state(model, stream_key(0, 0, 3))
     state = advance(method, layout, x0, 300, chain=int(chain))[2]
-    w = state.own["w"].astype(np.int64)
+    w = state.method_arrays["w"].astype(np.int64)
     if layout.scalar:
         assert (w < 2**31).all()
     else:

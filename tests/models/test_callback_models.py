@@ -88,7 +88,7 @@ def herd_samples(method, model, x0, sweeps):
     block = np.zeros((sweeps, layout.sample_size), layout.sample_type)
     layout.fill(block, state)
     method.advance(layout, state, block)
-    return layout.members_of(block), state.tally.reshape(layout.n_stored, -1)
+    return layout.members_of(block), state.conditional_sums.reshape(layout.n_stored, -1)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -143,7 +143,7 @@ def test_functions_of_all_members_at_once_are_those_of_one(compiled, follows):
         vectorised=True,
         compiled=compiled,
     ).given({2: 1})
-    assert (whole.calls.fast is None) == (compiled is False)
+    assert (whole.callbacks.fast is None) == (compiled is False)
     keep = [hd.Samples(), hd.Marginals(rao_blackwell=True)]
     for method in (hd.Gibbs(), hd.Gibbs(herd=6), hd.Tempered(hd.Gibbs(), rungs=3)):
         options = {"sweeps": 150 if compiled is None else 20, "chains": 2, "keep": keep}
@@ -318,7 +318,7 @@ def test_spike_and_slab_is_within_a_thousandth_of_enumeration():
     exact, scores, states = enumerated()
     work = spike_and_slab()
     found = hd.infer(work.model, hd.Gibbs(herd=64), sweeps=5000, burn_in=100).marginals[:, 1]
-    assert work.model.calls.fast is not None and np.abs(found - exact).max() < 1e-3
+    assert work.model.callbacks.fast is not None and np.abs(found - exact).max() < 1e-3
     gaps = work.model.log_score(states) - scores
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
     counts = work.by_hand(np.zeros(COLUMNS, np.int64), work.data, 40_000, 1)

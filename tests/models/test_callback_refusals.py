@@ -176,7 +176,9 @@ def test_rounding_does_not_pile_up(monkeypatch):
         statistics[0] += new - old + 1e-10
 
     result = hd.infer(model(changed=nearly), hd.Gibbs(), sweeps=2000)
-    assert 0 < abs(result.state[0].own["statistics0"][0, 0] - result.state[0].x.sum()) < 1e-6
+    assert (
+        0 < abs(result.state[0].method_arrays["statistics0"][0, 0] - result.state[0].x.sum()) < 1e-6
+    )
 
 
 def test_statistics_may_do_without_changed():

@@ -74,10 +74,10 @@ class Herd:
 
     def init(self, layout, x, *, chain, tally, total):
         keys = layout.arrays * (self.seed + chain)  # a name that hash tables have, too
-        return hd.State(layout.store(x), own={"keys": keys}, chain=chain, total=total)
+        return hd.State(layout.store(x), method_arrays={"keys": keys}, chain=chain, total=total)
 
     def advance(self, layout, state, block, pool=None):
-        weights, everyone = state.own["keys"], np.arange(len(state.x))
+        weights, everyone = state.method_arrays["keys"], np.arange(len(state.x))
         known = layout.model.evidence
         for row in block:
             weights += layout.arrays

@@ -31,15 +31,19 @@ def run(method, layout, x0, sweeps, betas=None, chain=0):
     """Samples (sweeps, members, N), the sums of conditionals (N, K), and the counts of herds."""
     x = x0 if layout.is_herd else x0[0]
     state = method.init(layout, x, chain=chain, tally=True, total=sweeps)
-    if layout.counts:
-        state.ones = layout.new_counts()
+    if layout.counts_states:
+        state.state_counts = layout.new_counts()
     samples = []
     for s in range(sweeps):
         block = np.zeros((1, layout.sample_size), layout.sample_type)
         step = method.draw.step(state.sweep, chain)
         layout.sweep(state, block, step, None if betas is None else betas[s : s + 1])
         samples.append(layout.members_of(block)[0])
-    return np.array(samples), state.tally.reshape(layout.n_stored, -1), state.ones
+    return (
+        np.array(samples),
+        state.conditional_sums.reshape(layout.n_stored, -1),
+        state.state_counts,
+    )
 
 
 @pytest.mark.parametrize("draw", DRAWS)
@@ -56,13 +60,13 @@ def test_the_twin(draw, data):
     x0 = member_starts(model, method.herd, stream_key(chain, 3))
     layout = method.compile(model)
     found, tally, ones = run(method, layout, x0, sweeps, betas, chain)
-    blocks = [block.tolist() for block in layout.jointly]
+    blocks = [block.tolist() for block in layout.variable_blocks]
     expected = naive_blocks(
         model, blocks, draw=draw, seed=method.seed, chain=chain, x0=x0, sweeps=sweeps, betas=betas
     )
     np.testing.assert_array_equal(found, expected[0])
     np.testing.assert_array_equal(tally, expected[1])
-    if layout.counts:
+    if layout.counts_states:
         free, width = model.evidence < 0, int(model.cardinalities.max())
         states = np.moveaxis(found.reshape(-1, model.n_variables), 0, 1)[free]
         real = np.array([np.bincount(own, minlength=width) for own in states]).reshape(-1, width)
@@ -125,8 +129,8 @@ def test_a_move_of_a_block_leaves_pi_as_it_is(beta):
     pi = naive_joint(model) ** beta
     pi /= pi.sum()
     layout = hd.Gibbs(moves=hd.Blocks(entries=9, count=3)).compile(model)
-    assert len(layout.jointly) > 1
-    for b, block in enumerate(layout.jointly):
+    assert len(layout.variable_blocks) > 1
+    for b, block in enumerate(layout.variable_blocks):
         kernel = block_kernel(model, layout, b, beta)
         np.testing.assert_allclose(pi.ravel() @ kernel, pi.ravel(), atol=1e-14)
         outside = pi / pi.sum(axis=tuple(block), keepdims=True, where=pi >= 0).clip(1e-300)
@@ -226,7 +230,7 @@ def test_copies_move_as_one():
             factors.append((pair, rng.uniform(-1, 1) * np.array([[1.0, -1.0], [-1.0, 1.0]])))
     model = hd.FactorGraph([2] * site.size, factors)
     method = hd.Gibbs(herd=16, moves=hd.Blocks(entries=8, count=8))
-    blocks = method.compile(model).jointly
+    blocks = method.compile(model).variable_blocks
     assert len(blocks) > 1
     for block in blocks:
         held = np.isin(site, block).sum(axis=2)
@@ -242,7 +246,7 @@ def test_copies_move_as_one():
 def test_given_blocks_are_taken():
     model = tied()
     method = hd.Gibbs(moves=hd.Blocks(blocks=[["a", "b", "f"], (2, 3, 4), np.array([6, 5])]))
-    found = [sorted(block.tolist()) for block in method.compile(model).jointly]
+    found = [sorted(block.tolist()) for block in method.compile(model).variable_blocks]
     assert found == [[0, 1], [2, 3, 4], [6]]
     assert method == hd.Gibbs(moves=hd.Blocks(blocks=[["a", "b", "f"], [2, 3, 4], [6, 5]]))
     assert hash(method) == hash(method)

@@ -35,7 +35,11 @@ def test_the_twin(rule, data):
     method = hd.Tempered(hd.Gibbs(seed=seed), rungs=rungs)
     layout = method.compile(own)
     state = method.init(layout, x0, chain=chain, tally=True, total=sweeps)
-    first, scores, betas = layout.replicas(state), state.own["scores"].copy(), layout.first_betas
+    first, scores, betas = (
+        layout.replicas(state),
+        state.method_arrays["scores"].copy(),
+        layout.first_betas,
+    )
     expected = naive_own_ladder(
         model, x0=first, scores=scores, betas=betas, seed=seed, chain=chain, sweeps=sweeps,
         burn_in=burn_in,
@@ -46,14 +50,18 @@ def test_the_twin(rule, data):
         method.advance(layout, state, block)
         parts.append(layout.replicas_of(block).copy())
         if count == burn_in:
-            tried = state.own["came"].copy()
+            tried = state.method_arrays["came"].copy()
             layout.end_burn_in(state)
-            state.own["came"][:] = tried  # which the twin goes on counting
+            state.method_arrays["came"][:] = tried  # which the twin goes on counting
     np.testing.assert_array_equal(np.concatenate(parts), expected[0])
-    np.testing.assert_array_equal(state.tally.reshape(model.n_variables, -1), expected[1])
-    np.testing.assert_array_equal(state.own["betas"], expected[2])
-    np.testing.assert_array_equal(state.own["came"], expected[3])
-    np.testing.assert_array_equal(state.own["scores"][state.own["lane_at"]], expected[4])
+    np.testing.assert_array_equal(
+        state.conditional_sums.reshape(model.n_variables, -1), expected[1]
+    )
+    np.testing.assert_array_equal(state.method_arrays["betas"], expected[2])
+    np.testing.assert_array_equal(state.method_arrays["came"], expected[3])
+    np.testing.assert_array_equal(
+        state.method_arrays["scores"][state.method_arrays["lane_at"]], expected[4]
+    )
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of sweeps")

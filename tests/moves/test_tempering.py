@@ -27,7 +27,7 @@ compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
 def climb(method, layout, x0, sweeps, burn_in, chain=0, cuts=()):
     """Samples (sweeps, rungs, N) of all rungs, the coldest's sums, and the last state."""
     state = method.init(layout, x0, chain=chain, tally=True, total=sweeps)
-    state.ones, parts = layout.new_counts(), []
+    state.state_counts, parts = layout.new_counts(), []
     ends = sorted({*cuts, burn_in, sweeps})
     for a, b in zip([0, *ends], ends, strict=False):
         if a == burn_in:
@@ -35,7 +35,7 @@ def climb(method, layout, x0, sweeps, burn_in, chain=0, cuts=()):
         block = np.zeros((b - a, layout.sample_size), layout.sample_type)
         method.advance(layout, state, block)
         parts.append(np.array(layout.replicas_of(block)))
-    return np.concatenate(parts), state.tally.reshape(layout.n_stored, -1), state
+    return np.concatenate(parts), state.conditional_sums.reshape(layout.n_stored, -1), state
 
 
 def starts_of(layout, x0, seed, chain):
@@ -73,10 +73,10 @@ def compare_with_twin(model, kind, data):
         chain=chain,
         sweeps=sweeps,
         burn_in=burn_in,
-        melted=soften_hard_zeros(model) if layout.melts else None,
+        melted=soften_hard_zeros(model) if layout.softens_zeros else None,
     )
     np.testing.assert_array_equal(found, expected[0])
-    np.testing.assert_array_equal(state.own["betas"], expected[2])
+    np.testing.assert_array_equal(state.method_arrays["betas"], expected[2])
     known = model.evidence >= 0
     np.testing.assert_array_equal(tally[~known], expected[1][~known])
 
@@ -116,7 +116,7 @@ def test_any_layout_that_cools_does_what_the_kernel_does(hottest, data):
 
 SHARED = (
     "model", "method", "memory", "chain_memory", "scalar", "members", "components_of",
-    "first_betas", "is_whole", "melts",
+    "first_betas", "is_whole", "softens_zeros",
 )  # fmt: skip
 
 
@@ -227,13 +227,13 @@ def test_leaps_are_learnt_in_the_burn_in_and_not_after():
     """What lies between the wells is a leap, which is taken more often than trips are made."""
     model, method = two_wells(strength=6.0), hd.Tempered(rungs=4)
     result = hd.infer(model, method, sweeps=4000, burn_in=1000, keep=[hd.Samples()])
-    leaps = result.state[0].own["leaps"].reshape(64, 12)
+    leaps = result.state[0].method_arrays["leaps"].reshape(64, 12)
     assert leaps.all(axis=1).any()
     wells = result.samples[0].sum(axis=1) > 6
     assert np.diff(wells).sum() > 5 * result.provenance["round_trips"][0]
     longer = hd.infer(model, method, sweeps=8000, burn_in=1000)
-    np.testing.assert_array_equal(longer.state[0].own["leaps"], leaps.reshape(-1))
-    assert not hd.infer(model, method, sweeps=100).state[0].own["leaps"].any()
+    np.testing.assert_array_equal(longer.state[0].method_arrays["leaps"], leaps.reshape(-1))
+    assert not hd.infer(model, method, sweeps=100).state[0].method_arrays["leaps"].any()
 
 
 def test_the_hottest_rung_is_hotter_where_all_variables_pull_together():

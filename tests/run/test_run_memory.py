@@ -170,7 +170,12 @@ def bytes_held(run, result):
     """Of all arrays of a run and its result, each counted once."""
     parts = [run.layout.arrays, run.blocks, list(run.rooms.values())]
     for chain in run.chains:
-        parts += [chain.state.x, chain.state.tally, chain.state.ones, chain.state.own]
+        parts += [
+            chain.state.x,
+            chain.state.conditional_sums,
+            chain.state.state_counts,
+            chain.state.method_arrays,
+        ]
         parts += [recorder.arrays for recorder in chain.recorders.values()]
     parts += [result.kept]
     owners = {}

@@ -31,7 +31,7 @@ def advance(method, layout, x0, sweeps, chain=0, cuts=(), pool=None):
         method.advance(layout, state, block, pool)
         parts.append(np.array(layout.unstore(block)))
     assert state.sweep == sweeps
-    tally = state.tally.reshape(layout.n_stored, -1)
+    tally = state.conditional_sums.reshape(layout.n_stored, -1)
     return np.concatenate(parts), layout.unstore(tally.T).T, state
 
 

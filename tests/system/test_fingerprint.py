@@ -117,7 +117,7 @@ def made(slope):
 for slope in map(float, sys.argv[1:]):
     model, keep = made(slope), [hd.Marginals(rao_blackwell=True)]
     found = hd.infer(model, hd.Gibbs(), sweeps=4, keep=keep).marginals[2, 1]
-    print(float(found.round(6)), sum(model.calls.fast.visit.stats.cache_hits.values()))
+    print(float(found.round(6)), sum(model.callbacks.fast.visit.stats.cache_hits.values()))
 print(sum(callback_sweeps.dispatcher.stats.cache_hits.values()))
 """
 

@@ -118,7 +118,11 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
 def _arrays_of(model: Model) -> ArraysByName:
     header: dict[str, Any] = {"format": MODEL_FORMAT}
     if isinstance(model, Lattice):
-        periodic = model.joined[0] if len(set(model.joined)) == 1 else model.joined
+        periodic = (
+            model.is_periodic_by_axis[0]
+            if len(set(model.is_periodic_by_axis)) == 1
+            else model.is_periodic_by_axis
+        )
         header |= {"model": "lattice", "unlike": model.unlike, "periodic": periodic}
         arrays = {"log_unary": model.log_unary, "clamped": model.clamped}
         arrays |= zip(_coupling_names(len(model.shape)), model.couplings, strict=True)

@@ -33,8 +33,8 @@ class Layout:
     chain_memory
         Estimated bytes of what every further chain keeps.
     scalar
-        Whether `State.tally` sums the conditionals of x = 1, at scale 2^31, or else those of all
-        states, at scale 2^24.
+        Whether `State.conditional_sums` sums the conditionals of x = 1, at scale 2^31, or else
+        those of all states, at scale 2^24.
     members
         Chains that draw together: a herd, where there are several.
 
@@ -55,13 +55,14 @@ class Layout:
     members: int = 1
 
     kind: ClassVar[str] = "own"
-    least_block: ClassVar[int] = 1  # sweeps that a block of samples holds at least
-    counts: ClassVar[bool] = False  # whether kernels count the samples with x = 1 (`State.ones`)
+    min_block_sweeps: ClassVar[int] = 1  # sweeps that a block of samples holds at least
+    # whether kernels count the samples with x = 1 (`State.state_counts`)
+    counts_states: ClassVar[bool] = False
     is_herd: ClassVar[bool] = False  # whether it is for herds
-    cools: ClassVar[bool] = False  # whether its conditionals can follow a temperature
-    reports: ClassVar[bool] = False  # whether it has a `report` for results
-    bridges: ClassVar[bool] = False  # whether its rungs lead to where log Z is known
-    passes_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
+    can_anneal: ClassVar[bool] = False  # whether its conditionals can follow a temperature
+    has_report: ClassVar[bool] = False  # whether it has a `report` for results
+    estimates_log_z: ClassVar[bool] = False  # whether its rungs lead to where log Z is known
+    crosses_hard_zeros: ClassVar[bool] = False  # whether hard zeros are no walls for its moves
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Pickles forget what is read-only, a part of types: workers would compile anew."""
@@ -93,12 +94,12 @@ class Layout:
         return np.uint8 if self.width <= 256 else np.uint16 if self.width <= 65536 else np.int64
 
     @property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         """How many parts of one chain's work can be done side by side."""
         return 1
 
     @property
-    def jointly(self) -> tuple[np.ndarray, ...] | None:
+    def variable_blocks(self) -> tuple[np.ndarray, ...] | None:
         """The sets of variables that change at once, or None where one changes at a time."""
         return None
 
@@ -108,7 +109,7 @@ class Layout:
         return 1
 
     @property
-    def grows(self) -> bool:
+    def has_growing_memory(self) -> bool:
         """Whether what a chain keeps grows with the run."""
         return False
 
@@ -194,7 +195,9 @@ class Layout:
     def end_burn_in(self, state: State) -> None:
         """Called when samples begin to be recorded: what adapts stays as it is from here on."""
 
-    def then_and_now(self, state: State, step: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def states_at_burn_in_end_and_now(
+        self, state: State, step: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The states (members, V) of a herd when its burn-in ended, and those of now.
 
         Of every so many variables one.
@@ -202,7 +205,7 @@ class Layout:
         raise NotImplementedError
 
     def new_counts(self) -> np.ndarray:
-        """Room to count the states of a block of samples in (`State.ones`)."""
+        """Room to count the states of a block of samples in (`State.state_counts`)."""
         return np.zeros(self.n_stored, np.uint8)
 
     def fill(self, block: np.ndarray, state: State) -> None:

@@ -60,26 +60,26 @@ def propose_layout(
     *,
     scan: Scan = "auto",
     kind: str | None = None,
-    cools: bool = False,
+    can_anneal: bool = False,
     beta: Callable[[], float] | None = None,
     max_memory: Size | None = None,
 ) -> Proposal:
     """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
 
-    `cools` asks for one whose conditionals can change with the temperature; `beta()` is the
+    `can_anneal` asks for one whose conditionals can change with the temperature; `beta()` is the
     inverse temperature of a schedule that keeps it.
     """
     if kind is not None and (not isinstance(kind, str) or kind not in LAYOUT_KINDS):
         hint = did_you_mean(kind, LAYOUT_KINDS)
         raise MethodError(f"expected a layout out of {', '.join(LAYOUT_KINDS)}, got {kind!r}{hint}")
     task, reason, herd = LayoutRequest(model, draw, scan, max_memory, beta), "", draw.members > 1
-    able = [c for c in LAYOUTS if c.is_herd == herd and c.cools >= cools]
+    able = [c for c in LAYOUTS if c.is_herd == herd and c.can_anneal >= can_anneal]
     candidates = [layout for layout in able if kind in (None, layout.kind)]
     if not candidates:
         of_factors = has_factors(model)
         fitting = [layout for layout in able if (layout.kind != "function") == of_factors]
         kinds = " or ".join(dict.fromkeys(layout.kind for layout in fitting))
-        what = (" with a schedule" if cools else "") + (" for a herd" if herd else "")
+        what = (" with a schedule" if can_anneal else "") + (" for a herd" if herd else "")
         raise MethodError(f"expected a {kinds} layout{what}, got {kind!r}: drop layout=")
     for layout in candidates:
         found = layout.propose(task, kind is not None)

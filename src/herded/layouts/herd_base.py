@@ -16,13 +16,14 @@ from herded.layouts.state import EMPTY_INTEGERS, State
 class HerdLayout(SweepableLayout):
     """A layout whose states are those of all members of a herd.
 
-    Arrays of one entry per variable (`State.tally`, `State.ones`) sum over the members.
+    Arrays of one entry per variable (`State.conditional_sums`, `State.state_counts`) sum over the
+    members.
     """
 
     kept: bool  # whether phases are kept from sweep to sweep
 
     is_herd: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    counts_states: ClassVar[bool] = True
     any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
 
     def for_method(self, method: Any) -> Layout | None:
@@ -78,11 +79,15 @@ class HerdLayout(SweepableLayout):
         self.note_states(state)
 
     def note_states(self, state: State) -> None:
-        """Note where the members are, to see later whether they have left (`then_and_now`)."""
-        state.own["earlier"] = self.packed(state).copy()
+        """Note where the members are, to see later whether they have left
+        (`states_at_burn_in_end_and_now`).
+        """
+        state.method_arrays["earlier"] = self.packed(state).copy()
 
-    def then_and_now(self, state: State, step: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        block = np.stack([state.own["earlier"], self.packed(state)])
+    def states_at_burn_in_end_and_now(
+        self, state: State, step: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        block = np.stack([state.method_arrays["earlier"], self.packed(state)])
         if self.bit_places is None:
             then, now = self.members_of(block)[..., ::step]
         else:  # only those bits become bytes

@@ -59,7 +59,7 @@ def _layout_cache_key(method: object, kind: object, max_memory: object) -> tuple
     if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
         return None
     key = (
-        getattr(method, "laid_out_alike", method),
+        getattr(method, "layout_key", method),
         kind,
         max_memory,
         type(max_memory),

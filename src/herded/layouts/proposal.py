@@ -28,8 +28,8 @@ class Proposal:
     kind: str
     memory: float  # bytes of tables and of one chain's weights
     chain_memory: float  # bytes of the weights of every further chain
-    grows: bool  # whether weights are hashed, and grow from there
-    least_block: int  # sweeps in a block of samples
+    has_growing_memory: bool  # whether weights are hashed, and grow from there
+    min_block_sweeps: int  # sweeps in a block of samples
     check: Callable[[], None]  # raises where that is above the limit
     make: Callable[[], SweepableLayout]
     contexts: float = np.inf  # that hashed weights may be of, at most

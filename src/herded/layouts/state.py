@@ -19,9 +19,9 @@ class State:
     ----------
     x
         The current state, as the layout stores it.
-    own
+    method_arrays
         Arrays that the method keeps between sweeps, by name, such as weights.
-    tally
+    conditional_sums
         Sums of the conditionals seen, for Rao-Blackwellised marginals; empty if not asked for.
     sweep
         How many sweeps it has done.
@@ -29,43 +29,43 @@ class State:
         Its number.
     total
         How many sweeps it was started for: what an annealing schedule needs.
-    ones
+    state_counts
         How often each variable was 1 since the counts were last taken, by layouts that count;
         empty if not asked for. They are taken after every block and are no part of a checkpoint.
 
     Examples
     --------
-    >>> state = hd.State(np.array([0, 1]), own={"energy": np.zeros(1)})
+    >>> state = hd.State(np.array([0, 1]), method_arrays={"energy": np.zeros(1)})
     >>> sorted(state.arrays())
     ['energy', 'numbers', 'tally', 'x']
     """
 
     x: np.ndarray
-    own: dict[str, np.ndarray] = field(default_factory=dict)
-    tally: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
+    method_arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    conditional_sums: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
     sweep: int = 0
     chain: int = 0
     total: int = 0
-    ones: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
+    state_counts: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
 
     def copy(self) -> "State":
         """A state that shares nothing with this one."""
-        own = {name: aligned_copy(array) for name, array in self.own.items()}
-        x, tally, ones = self.x.copy(), self.tally.copy(), self.ones.copy()
-        return replace(self, x=x, own=own, tally=tally, ones=ones)
+        own = {name: aligned_copy(array) for name, array in self.method_arrays.items()}
+        x, tally, ones = self.x.copy(), self.conditional_sums.copy(), self.state_counts.copy()
+        return replace(self, x=x, method_arrays=own, conditional_sums=tally, state_counts=ones)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
-        own = self.own
+        own = self.method_arrays
         if has_hash_tables(own):
             own = compact_tables(own, int(own["slots"].sum()))
-        return {"numbers": numbers, "x": self.x, "tally": self.tally, **own}
+        return {"numbers": numbers, "x": self.x, "tally": self.conditional_sums, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Become the state that `arrays` was taken from; those that are its own are not copied."""
-        mine = {"x": self.x, "tally": self.tally, **self.own}
-        hashed = has_hash_tables(self.own)
+        mine = {"x": self.x, "tally": self.conditional_sums, **self.method_arrays}
+        hashed = has_hash_tables(self.method_arrays)
         unknown = sorted(arrays.keys() - mine.keys() - {"numbers"})
         if unknown or len(arrays.get("numbers", ())) != 3:
             got = f"also {unknown[0]}" if unknown else "no numbers"
@@ -92,9 +92,9 @@ class State:
         self.sweep, self.chain, self.total = (int(n) for n in arrays["numbers"])
         if arrays["x"] is not self.x:
             self.x = np.array(arrays["x"])
-        if arrays["tally"] is not self.tally:
-            self.tally = np.array(arrays["tally"])
-        self.own = {
+        if arrays["tally"] is not self.conditional_sums:
+            self.conditional_sums = np.array(arrays["tally"])
+        self.method_arrays = {
             name: old if arrays[name] is old else aligned_copy(arrays[name])
-            for name, old in self.own.items()
+            for name, old in self.method_arrays.items()
         }

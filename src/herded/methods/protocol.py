@@ -79,7 +79,8 @@ class Sampler(Protocol):
     def init(self, layout: Any, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         """The state of chain number `chain` at sweep 0, started at `x` (N,).
 
-        With `tally` it is to sum conditionals (`State.tally`); `total` sweeps are to come.
+        With `tally` it is to sum conditionals (`State.conditional_sums`); `total` sweeps are to
+        come.
         """
         if tally:
             raise MethodError(
@@ -93,8 +94,8 @@ class Sampler(Protocol):
     ) -> None:
         """Run len(block) sweeps; block[s] is the s-th sample, as the layout stores it.
 
-        Adds to `state.sweep`. Layouts that count (`Layout.counts`) also take a block (sweeps, 0),
-        and keep no samples. `pool` has threads that may help.
+        Adds to `state.sweep`. Layouts that count (`Layout.counts_states`) also take a block
+        (sweeps, 0), and keep no samples. `pool` has threads that may help.
         """
 
 

@@ -50,7 +50,7 @@ class SiteSampler(Options):
             )
 
     @cached_property
-    def laid_out_alike(self) -> tuple[Any, ...]:
+    def layout_key(self) -> tuple[Any, ...]:
         """What its layouts depend on: all but the seed and the number of members."""
         method: Any = self
         own = [
@@ -72,12 +72,12 @@ class SiteSampler(Options):
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
         """The layout that `compile` would build, and what it would take."""
-        cools = self.schedule is not None
-        if cools:
+        can_anneal = self.schedule is not None
+        if can_anneal:
             self.check_annealed(model)
         beta = partial(constant_beta, self.schedule)
         return self.move.propose(
-            model, self.draw, kind=kind, cools=cools, beta=beta, max_memory=max_memory
+            model, self.draw, kind=kind, can_anneal=can_anneal, beta=beta, max_memory=max_memory
         )
 
     def compile(

@@ -104,7 +104,7 @@ class Tempered(Options):
         if isinstance(model, ConditionalModel):
             return propose_callback_ladder(model, self, self.method.scan, max_memory)
         inner = self.method.move.propose(
-            model, self.method.draw, kind=kind, cools=True, max_memory=max_memory
+            model, self.method.draw, kind=kind, can_anneal=True, max_memory=max_memory
         )
         graph, members, rungs = to_factor_graph(model), self.method.herd, self.rungs
         width = int(graph.cardinalities.max())
@@ -117,8 +117,8 @@ class Tempered(Options):
             kind=LadderLayout.kind,
             memory=need,
             chain_memory=chain + block,
-            grows=False,
-            least_block=1,
+            has_growing_memory=False,
+            min_block_sweeps=1,
             check=lambda: memory_limits.check_memory(need, max_memory, "the replicas of a ladder"),
             make=lambda: self._build(model, inner, kind, need, chain + block),
         )
@@ -146,7 +146,7 @@ class Tempered(Options):
             "components_of": compile_exchange_arrays(graph, soft.log_tables, melts),
             "first_betas": np.append(betas, 1.0) if melts else betas,
             "is_whole": self.swaps == "whole",
-            "melts": melts,
+            "softens_zeros": melts,
         }
         move, draw = self.method.move, self.method.draw
         if isinstance(move, Sites) and self.method.herd == 1 and kind in (None, inner.kind):
@@ -166,7 +166,7 @@ class Tempered(Options):
             )
         coldest = others = inner.build()
         if melts:
-            others = move.propose(soft, draw, kind=kind, cools=True).build()
+            others = move.propose(soft, draw, kind=kind, can_anneal=True).build()
         return MoveLadder(scalar=coldest.scalar, coldest=coldest, others=others, **facts)
 
     def init(
@@ -179,7 +179,7 @@ class Tempered(Options):
         self, layout: LadderLayout, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
         """Run len(block) sweeps of all rungs; block[s] has the states of all after the s-th."""
-        layout.climb(self.method.draw, state, block, pool)
+        layout.sweep_and_exchange(self.method.draw, state, block, pool)
 
 
 def disorder_beta(couplings: Couplings) -> float:

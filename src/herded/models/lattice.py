@@ -47,7 +47,7 @@ class Lattice:
     unlike : float
         What the coupling of neighbours in different states is multiplied with: -1 (Ising) or 0
         (Potts).
-    joined : tuple of bool
+    is_periodic_by_axis : tuple of bool
         Whether the last pixel along each axis is beside the first, in the order of couplings.
     clamped : ndarray
         The state of each pixel that is known, -1 elsewhere.
@@ -71,7 +71,7 @@ class Lattice:
     log_unary: np.ndarray  # (*shape, K)
     couplings: tuple[np.ndarray, ...]  # along each axis, the last one first
     unlike: float  # what an edge between different states is multiplied with
-    joined: tuple[bool, ...]  # each axis, the last one first
+    is_periodic_by_axis: tuple[bool, ...]  # each axis, the last one first
     clamped: np.ndarray = field(repr=False)  # evidence, -1 where free
     names: None = None
     state_names: None = None
@@ -108,7 +108,7 @@ class Lattice:
     @cached_property
     def periodic(self) -> bool:
         """Whether the ends of every axis are joined."""
-        return all(self.joined)
+        return all(self.is_periodic_by_axis)
 
     @cached_property
     def evidence(self) -> np.ndarray:
@@ -155,7 +155,9 @@ class Lattice:
         here = range(self.n_variables)[i]
         place = tuple(int(p) for p in np.unravel_index(here, self.shape))
         around = set()
-        for axis, (n, joined) in enumerate(zip(self.shape, reversed(self.joined), strict=True)):
+        for axis, (n, joined) in enumerate(
+            zip(self.shape, reversed(self.is_periodic_by_axis), strict=True)
+        ):
             for at in (place[axis] - 1, place[axis] + 1):
                 if joined or 0 <= at < n:
                     near = (*place[:axis], at % n, *place[axis + 1 :])
@@ -193,7 +195,11 @@ class Lattice:
     @cached_property
     def content_hash(self) -> str:
         """Sixteen hex digits that are equal for equal lattices."""
-        joined = self.joined[0] if len(set(self.joined)) == 1 else self.joined
+        joined = (
+            self.is_periodic_by_axis[0]
+            if len(set(self.is_periodic_by_axis)) == 1
+            else self.is_periodic_by_axis
+        )
         digest = hashlib.sha256(f"lattice {self.shape} {self.unlike} {joined}".encode())
         for array in (self.log_unary, *self.couplings, self.clamped):
             digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

@@ -195,7 +195,7 @@ def _lattice(
         log_unary=read_only_copy(log_unary, np.float64),
         couplings=tuple(read_only_copy(along, np.float64) for along in couplings),
         unlike=unlike,
-        joined=joined,
+        is_periodic_by_axis=joined,
         clamped=read_only_copy(np.full(shape, -1), np.int64),
     )
 

@@ -78,7 +78,7 @@ def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:
     yield "couplings", f"{number_range(model.all_couplings)} ({kind})"
     finite = model.log_unary[np.isfinite(model.log_unary)]
     yield "fields", f"{number_range(finite)} (log-potentials of single variables)"
-    joined = ["joined" if one else "free" for one in reversed(model.joined)]
+    joined = ["joined" if one else "free" for one in reversed(model.is_periodic_by_axis)]
     yield "borders", joined[0] if len(set(joined)) == 1 else ", ".join(joined)
 
 

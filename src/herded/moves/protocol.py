@@ -22,11 +22,12 @@ class Move(Protocol):
         draw: Draw,
         *,
         kind: str | None = None,
-        cools: bool = False,
+        can_anneal: bool = False,
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
         """A layout for this move and this draw, not built yet.
 
-        It `cools` if there is a schedule; `beta()` is its inverse temperature if that is constant.
+        It `can_anneal` if there is a schedule; `beta()` is its inverse temperature if that is
+        constant.
         """

@@ -23,10 +23,16 @@ class Sites:
         draw: Draw,
         *,
         kind: str | None = None,
-        cools: bool = False,
+        can_anneal: bool = False,
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
         return propose_layout(
-            model, draw, scan=self.scan, kind=kind, cools=cools, beta=beta, max_memory=max_memory
+            model,
+            draw,
+            scan=self.scan,
+            kind=kind,
+            can_anneal=can_anneal,
+            beta=beta,
+            max_memory=max_memory,
         )

@@ -73,7 +73,7 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
         facts["memory_at_most"] = run.memory  # of the whole run, beyond the model
     if run.saved is not None:
         facts["saved"] = run.saved
-    bridged = _log_z_records(run) if run.layout.bridges and recorded else {}
+    bridged = _log_z_records(run) if run.layout.estimates_log_z and recorded else {}
     kept = _collect_records(run, recorded) | bridged if recorded else {}
     length = _run_length(run, kept) if recorded else None
     if length is not None and length.times is not None and len(run.chains) > 1:
@@ -82,7 +82,7 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
     if "observables" in kept:
         serious = "; ".join(one.message for one in findings if one.severity == "warning")
         kept["observables"] = with_diagnostics(kept["observables"], serious)
-    if run.layout.reports:
+    if run.layout.has_report:
         facts |= run.layout.report([chain.state for chain in run.chains])
     return Result(
         shape=model.shape,
@@ -237,9 +237,9 @@ def _findings(
     if "bridged" in kept:
         trips = run.layout.report([chain.state for chain in chains])["round_trips"]
         warn("log z", *log_z_warnings(kept["bridged"], trips))
-    if run.layout.reports:
+    if run.layout.has_report:
         warn("ladder", *run.layout.warnings([chain.state for chain in chains]))
-    if model.has_hard_zeros and not run.layout.passes_zeros:
+    if model.has_hard_zeros and not run.layout.crosses_hard_zeros:
         members = run.layout.members
         picked = range(0, len(chains) * members, -(-len(chains) * members // MAX_MEMBERS_CHECKED))
         states = [
@@ -247,7 +247,7 @@ def _findings(
             for k in picked
         ]
         looked_at = np.concatenate(states).astype(np.int64)
-        warn("confinement", find_confinement(model, looked_at, run.layout.jointly))
+        warn("confinement", find_confinement(model, looked_at, run.layout.variable_blocks))
     if getattr(run.method, "schedule", None) is not None:
         return tuple(found)
     if len(chains) > 1:
@@ -262,7 +262,7 @@ def _findings(
         traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
         is_shared = start_is_shared(traces)
         found += length_diagnostics(length, run.recorded, run.burn_in, is_shared, len(chains) > 1)
-    if run.layout.reports and not any(one.kind == SHORT_RUN_KIND for one in found):
+    if run.layout.has_report and not any(one.kind == SHORT_RUN_KIND for one in found):
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)
         found += [few] if few is not None else []
@@ -279,7 +279,7 @@ def _stuck_members_warning(run: SamplerRun) -> str:
     if layout.n_stored * layout.members > MAX_UNPACKED_STATES:
         return ""
     step = -(-model.n_variables // MAX_VARIABLES_CHECKED)
-    pairs = [layout.then_and_now(chain.state, step) for chain in run.chains]
+    pairs = [layout.states_at_burn_in_end_and_now(chain.state, step) for chain in run.chains]
     then, now = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
     return find_stuck_members(model, np.arange(0, model.n_variables, step), then, now, run.recorded)
 

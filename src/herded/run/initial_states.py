@@ -48,7 +48,7 @@ def _resume_state(
     x = np.zeros(layout.model.n_variables, np.int64)
     first = np.broadcast_to(x, (layout.members, len(x))) if layout.is_herd else x
     fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
-    fresh.restore({**given.arrays(), "tally": fresh.tally})
+    fresh.restore({**given.arrays(), "tally": fresh.conditional_sums})
     fresh.total = given.sweep + total
     at_once = max(1, STATES_PER_PASS // max(layout.model.n_variables, 1))
     for some in member_ranges(layout.members, at_once):

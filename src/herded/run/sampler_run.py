@@ -146,7 +146,7 @@ class SamplerRun:
 
     @property
     def least(self) -> int:
-        return self.layout.least_block if self.remote is None else self.most
+        return self.layout.min_block_sweeps if self.remote is None else self.most
 
     @property
     def first(self) -> int:
@@ -162,8 +162,8 @@ class SamplerRun:
         """Every chain, up to the next sweep where something happens."""
         if self.done == self.burn_in:
             for chain in self.chains:
-                chain.state.tally[:] = 0
-                chain.state.ones[:] = 0
+                chain.state.conditional_sums[:] = 0
+                chain.state.state_counts[:] = 0
                 self.layout.end_burn_in(chain.state)
         step = min(most, self._next_event() - self.done)
         if self.remote is not None:
@@ -248,7 +248,11 @@ class SamplerRun:
         Not where copies would be large: there sweeps take so long that compiling hardly counts.
         """
         began, states = time.perf_counter(), [chain.state for chain in self.chains]
-        arrays = (array for s in states for array in (s.x, s.tally, s.ones, *s.own.values()))
+        arrays = (
+            array
+            for s in states
+            for array in (s.x, s.conditional_sums, s.state_counts, *s.method_arrays.values())
+        )
         if sum(array.nbytes for array in arrays) > MAX_WARM_UP_BYTES:
             return
         states = [state.copy() for state in states]
@@ -291,7 +295,9 @@ def block_shape(
 ) -> tuple[int, int, int]:
     """The shape of that room."""
     rows = _block_rows(layout)
-    read = not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.bridges
+    read = (
+        not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.estimates_log_z
+    )
     if not read:
         unread = MAX_UNREAD_BLOCK_UPDATES // (layout.n_stored * layout.members)
         rows = max(rows, unread if layout.is_herd else min(unread, MAX_COUNTED_SAMPLES))
@@ -302,12 +308,12 @@ def _block_rows(layout: Layout) -> int:
     row = layout.n_stored
     if layout.is_herd:
         row = layout.sample_size * np.dtype(layout.sample_type).itemsize
-    return max(layout.least_block, BLOCK_ENTRIES // max(row, 1))
+    return max(layout.min_block_sweeps, BLOCK_ENTRIES // max(row, 1))
 
 
 def _counts(layout: Layout) -> bool:
     """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
-    return layout.counts and (layout.is_herd or _block_rows(layout) <= MAX_COUNTED_SAMPLES)
+    return layout.counts_states and (layout.is_herd or _block_rows(layout) <= MAX_COUNTED_SAMPLES)
 
 
 def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
@@ -321,13 +327,13 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
         trace = Trace().recorder(layout, recorders, reads=block.shape[1] > 0)
         trace.begin(state)
         recorders[Trace] = trace  # to tell whether the run is long enough
-    if layout.bridges:
+    if layout.estimates_log_z:
         recorders[LogZ] = LogZ().recorder(cast(LadderLayout, layout))
     if Observables in keep:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:
-        state.ones = layout.new_counts()
+        state.state_counts = layout.new_counts()
     return Chain(state, recorders, block)
 
 
@@ -335,6 +341,6 @@ def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
     """Threads where there is enough work to share; else none."""
     if run.updates < MIN_UPDATES_FOR_THREADS:
         return None
-    parts = len(run.chains) if len(run.chains) > 1 else run.layout.parts
+    parts = len(run.chains) if len(run.chains) > 1 else run.layout.n_parallel_parts
     workers = min(cpu_count.count_usable_cpus() if threads is None else threads, parts)
     return ThreadPoolExecutor(workers) if workers > 1 else None

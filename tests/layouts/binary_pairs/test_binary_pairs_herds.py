@@ -51,7 +51,7 @@ def run(layout, draw, x0, sweeps, chain=0, cuts=(), betas=None, pool=None):
     """Samples (sweeps, members, N), sums of p (N,) and the counts of states (N, .)."""
     state = layout.start(draw, x0, chain=chain, tally=True, total=sweeps)
     np.testing.assert_array_equal(layout.values(state), x0)
-    state.ones, parts = layout.new_counts(), []
+    state.state_counts, parts = layout.new_counts(), []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.zeros((b - a, layout.sample_size), layout.sample_type)
         layout.fill(block, state)
@@ -61,8 +61,8 @@ def run(layout, draw, x0, sweeps, chain=0, cuts=(), betas=None, pool=None):
     assert state.sweep == sweeps
     samples = np.concatenate(parts)
     np.testing.assert_array_equal(layout.values(state), samples[-1])
-    counts = layout.unstore(state.ones.reshape(layout.n_stored, -1).T).T
-    return samples, layout.unstore(state.tally), counts
+    counts = layout.unstore(state.state_counts.reshape(layout.n_stored, -1).T).T
+    return samples, layout.unstore(state.conditional_sums), counts
 
 
 # -- the same bits --------------------------------------------------------------------------------

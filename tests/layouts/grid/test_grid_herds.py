@@ -78,7 +78,7 @@ def starts(model, members, rng):
 def advance(layout, draw, x0, sweeps, chain=0, cuts=(), pool=None):
     """Samples (sweeps, members, N) and the state after them, with sums and counts."""
     state = layout.start(draw, x0, chain=chain, tally=True, total=sweeps)
-    state.ones = layout.new_counts()
+    state.state_counts = layout.new_counts()
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.full((b - a, layout.sample_size), 0xAB, layout.sample_type)
@@ -135,12 +135,14 @@ def test_herd_equal_to_the_naive_twin(model, members, kept, chain, seed):
     )
     np.testing.assert_array_equal(samples, expected)
     np.testing.assert_array_equal(layout.values(state), expected[-1])
-    np.testing.assert_array_equal(layout.unstore(state.tally), tally)
-    np.testing.assert_array_equal(layout.unstore(state.ones), expected.sum(axis=(0, 1)))
+    np.testing.assert_array_equal(layout.unstore(state.conditional_sums), tally)
+    np.testing.assert_array_equal(layout.unstore(state.state_counts), expected.sum(axis=(0, 1)))
     if kept:
         sites = layout.arrays.rows * layout.arrays.columns
         for high in (0, 1):
-            lanes = state.own["phases"][:, :, :, high].reshape(2, layout.parts, -1)
+            lanes = state.method_arrays["phases"][:, :, :, high].reshape(
+                2, layout.n_parallel_parts, -1
+            )
             left = layout.unstore(lanes[..., :sites].reshape(-1))
             np.testing.assert_array_equal(left, phases[:, high])
 
@@ -163,7 +165,7 @@ def test_cells_and_words_equal_to_the_naive_twin(shape, periodic, members):
     samples, state = advance(laid_out(model, draw), draw, x0, 2)
     expected, tally, _ = naive_herd(model, members=members, seed=5, x0=x0, sweeps=2)
     np.testing.assert_array_equal(samples, expected)
-    np.testing.assert_array_equal(laid_out(model, draw).unstore(state.tally), tally)
+    np.testing.assert_array_equal(laid_out(model, draw).unstore(state.conditional_sums), tally)
 
 
 @examples(40)
@@ -179,7 +181,7 @@ def test_packing_and_back(model, members, seed):
     np.testing.assert_array_equal(layout.members_of(block), np.stack([x0, x0]))
     state.x = layout.pack(1 - x0)
     for step in (1, 3):  # some of the variables
-        then, now = layout.then_and_now(state, step)
+        then, now = layout.states_at_burn_in_end_and_now(state, step)
         np.testing.assert_array_equal(then, x0[:, ::step])
         np.testing.assert_array_equal(now, 1 - x0[:, ::step])
     one = np.broadcast_to(x0[0], x0.shape)  # a start that all members share
@@ -198,7 +200,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
         model = hd.ising_grid(rng.normal(size=shape), coupling, periodic=periodic)
         draw = SystematicDraw(2, 20, kept)
         layout = laid_out(model, draw)
-        assert layout.parts > 10
+        assert layout.n_parallel_parts > 10
         x0 = starts(model, 20, rng)
         waves_within(1)  # one half-sweep after the other
         expected, state = advance(layout, draw, x0, 6)
@@ -214,7 +216,7 @@ def test_threads_cuts_and_waves_change_no_bit(shape, periodic, kept, monkeypatch
             np.testing.assert_array_equal(samples, expected)
             for name, array in state.arrays().items():
                 np.testing.assert_array_equal(other.arrays()[name], array)
-            np.testing.assert_array_equal(other.ones, state.ones)
+            np.testing.assert_array_equal(other.state_counts, state.state_counts)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="long runs")

@@ -61,7 +61,7 @@ def starts(model, members, rng):
 def advance_herd(layout, draw, x0, sweeps, chain=0, cuts=(), pool=None):
     """Samples (sweeps, members, N) and the state after them, with sums and counts."""
     state = layout.start(draw, x0, chain=chain, tally=True, total=sweeps)
-    state.ones = layout.new_counts()
+    state.state_counts = layout.new_counts()
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.full((b - a, layout.sample_size), 0xAB, layout.sample_type)
@@ -97,12 +97,12 @@ def test_herds_equal_to_the_naive_twin(model, members, kept, chain, seed):
         model, members=members, kept=kept, seed=seed, chain=chain, x0=x0, sweeps=sweeps
     )
     np.testing.assert_array_equal(samples, expected)
-    np.testing.assert_array_equal(layout.unstore(state.tally), tally)
-    np.testing.assert_array_equal(layout.unstore(state.ones), expected.sum(axis=(0, 1)))
+    np.testing.assert_array_equal(layout.unstore(state.conditional_sums), tally)
+    np.testing.assert_array_equal(layout.unstore(state.state_counts), expected.sum(axis=(0, 1)))
     np.testing.assert_array_equal(layout.values(state), expected[-1])
     if kept:
-        _, strips, cells, _, lanes = state.own["phases"].shape
-        left = state.own["phases"].swapaxes(2, 3).reshape(2, strips, 2, cells * lanes)
+        _, strips, cells, _, lanes = state.method_arrays["phases"].shape
+        left = state.method_arrays["phases"].swapaxes(2, 3).reshape(2, strips, 2, cells * lanes)
         places = left[..., : layout.frame.places].transpose(2, 0, 1, 3).reshape(2, -1)
         np.testing.assert_array_equal(layout.unstore(places).T, phases)
 
@@ -117,7 +117,7 @@ def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch, waves_within)
         model = hd.ising_grid(rng.normal(size=shape), 0.3, periodic=joined)
         draw, gibbs = SystematicDraw(2, 20, kept=False), hd.Gibbs(seed=1)
         herd, single = laid_out(model, draw), gibbs.compile(model)
-        assert herd.parts == single.parts > 4 and single.kind == "grid"
+        assert herd.n_parallel_parts == single.n_parallel_parts > 4 and single.kind == "grid"
         x0 = starts(model, 20, rng)
         waves_within(1)  # one half-sweep after the other
         expected, state = advance_herd(herd, draw, x0, 5)
@@ -129,7 +129,7 @@ def test_threads_cuts_and_waves_change_no_bit(joined, monkeypatch, waves_within)
                 assert_equal(advance(gibbs, single, x0[0], 5, pool=pool), alone[:2])
             np.testing.assert_array_equal(samples, expected)
             np.testing.assert_array_equal(other.x, state.x)
-            np.testing.assert_array_equal(other.tally, state.tally)
+            np.testing.assert_array_equal(other.conditional_sums, state.conditional_sums)
 
 
 @pytest.mark.skipif(UNCOMPILED, reason="long runs")

@@ -67,7 +67,9 @@ def grids(draw, shapes=tuple(SHAPES), evidence=True):
 def edges_of(model):
     """Every pair of neighbours once, with its coupling, by looking at all pairs of places."""
     places = list(itertools.product(*map(range, model.shape)))
-    for n, (along, joined) in enumerate(zip(model.couplings, model.joined, strict=True)):
+    for n, (along, joined) in enumerate(
+        zip(model.couplings, model.is_periodic_by_axis, strict=True)
+    ):
         axis = len(model.shape) - 1 - n
         for a, b in itertools.product(places, places):
             step = (b[axis] - a[axis]) % model.shape[axis] if joined else b[axis] - a[axis]
@@ -119,7 +121,10 @@ def test_saved_lattices_come_back(tmp_path_factory, model, suffix):
     path = tmp_path_factory.mktemp("saved") / f"model{suffix}"
     hd.save_model(model, path)
     found = hd.load_model(path)
-    assert found.content_hash == model.content_hash and found.joined == model.joined
+    assert (
+        found.content_hash == model.content_hash
+        and found.is_periodic_by_axis == model.is_periodic_by_axis
+    )
     assert (found.shape, found.unlike) == (model.shape, model.unlike)
 
 
@@ -187,7 +192,8 @@ def test_short_axes_are_not_joined():
         with pytest.raises(ModelError, match="at least 3 pixels along a periodic axis"):
             hd.ising_grid(np.zeros(shape), periodic=True)
     assert (
-        hd.ising_grid(np.zeros((4, 4, 1)), periodic=(False, True, True)).joined[1:] == (True,) * 2
+        hd.ising_grid(np.zeros((4, 4, 1)), periodic=(False, True, True)).is_periodic_by_axis[1:]
+        == (True,) * 2
     )
     with pytest.raises(ModelError, match=r"or a pixel of a \(2, 2, 2\) picture"):
         CUBE.given({(0, 0): 1})

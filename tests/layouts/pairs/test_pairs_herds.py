@@ -145,6 +145,6 @@ def test_memory_that_is_proposed_is_taken(kept):
     assert isinstance(found, Proposal)
     layout, starts = found.build(), np.zeros((50, 200), np.uint8)
     state = layout.start(draw, starts, chain=0, tally=True, total=1)
-    taken = layout.bytes + state.x.nbytes + state.tally.nbytes + starts.nbytes
-    taken += sum(array.nbytes for array in state.own.values())
+    taken = layout.bytes + state.x.nbytes + state.conditional_sums.nbytes + starts.nbytes
+    taken += sum(array.nbytes for array in state.method_arrays.values())
     assert 0.5 * found.memory < taken < 1.5 * found.memory

@@ -33,7 +33,7 @@ def laid_out(model, members, kept=False, seed=0):
 def advance(draw, layout, x0, sweeps, *, chain=0, cuts=(), pool=None, samples=True):
     """The samples (sweeps, members, N), sums and counts (N, K), and the state after them."""
     state = layout.start(draw, x0, chain=chain, tally=True, total=sweeps)
-    state.ones = layout.new_counts()
+    state.state_counts = layout.new_counts()
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.empty((b - a, layout.sample_size if samples else 0), layout.sample_type)
@@ -41,7 +41,8 @@ def advance(draw, layout, x0, sweeps, *, chain=0, cuts=(), pool=None, samples=Tr
         parts.append(layout.members_of(block) if samples else [])
     assert state.sweep == sweeps
     tally, ones = (
-        layout.unstore(sums.reshape(layout.n_stored, -1).T).T for sums in (state.tally, state.ones)
+        layout.unstore(sums.reshape(layout.n_stored, -1).T).T
+        for sums in (state.conditional_sums, state.state_counts)
     )
     return np.concatenate(parts), tally, ones, state
 
@@ -143,7 +144,7 @@ def test_bits_do_not_depend_on_threads_and_cuts(shape, periodic, kept, monkeypat
     rng = np.random.default_rng(3)
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     draw, layout = laid_out(model, 40, kept)
-    assert layout.parts > 4
+    assert layout.n_parallel_parts > 4
     x0 = rng.integers(0, 3, (40, model.n_variables)).astype(np.uint8)
     expected, sums, counts, last = advance(draw, layout, x0, 6)
     for count, cuts in ((1, (1, 4)), (3, ()), (2, (5,))):
@@ -265,6 +266,6 @@ def test_memory_that_is_proposed_is_taken():
     layout = found.build()
     starts = np.zeros((100, 420), np.uint8)  # counted twice: they are packed
     state = layout.start(draw, starts, chain=0, tally=True, total=1)
-    kept = (state.x, state.tally, *state.own.values(), starts, starts)
+    kept = (state.x, state.conditional_sums, *state.method_arrays.values(), starts, starts)
     taken = layout.bytes + sum(array.nbytes for array in kept)
     assert 0.5 * found.memory < taken < 1.5 * found.memory

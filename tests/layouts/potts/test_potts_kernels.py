@@ -76,7 +76,7 @@ def test_bits_do_not_depend_on_threads(shape, periodic, weights, monkeypatch, wa
     model = hd.potts_grid(rng.normal(size=(*shape, 3)), 0.6, periodic=periodic)
     method = method_of(weights)
     layout, x0 = method.compile(model), rng.integers(0, 3, model.n_variables)
-    assert layout.parts > 4
+    assert layout.n_parallel_parts > 4
     expected = naive_potts(model, weights=weights, x0=x0, sweeps=2)
     for count, near in ((1, 2**14), (1, 2**30), (3, 2**18)):
         waves_within(near)

@@ -76,7 +76,7 @@ def test_scores_of_replicas(model, seed):
     rows = np.stack([layout.pack(one) for one in states])
     scores, solid = np.empty((4, 3)), np.empty((4, 1), np.uint8)
     score_replicas(layout.components_of, rows, 3, 2, 1, scores, solid)
-    soft = soften_hard_zeros(model) if layout.melts else model
+    soft = soften_hard_zeros(model) if layout.softens_zeros else model
     expected = naive_log_scores(soft)
     possible = naive_log_scores(model) > -np.inf
     for row, lane in np.ndindex(4, 3):

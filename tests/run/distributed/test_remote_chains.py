@@ -78,7 +78,7 @@ def test_chains_on_processes_that_die(tmp_path):
         remote.close()
     assert len(list(tmp_path.glob("died-*"))) == 1
     for chain, state in zip(run.chains, serial.state, strict=True):
-        assert np.array_equal(chain.state.own["w"], state.own["w"])
+        assert np.array_equal(chain.state.method_arrays["w"], state.method_arrays["w"])
         assert np.array_equal(chain.state.x, state.x)
 
 

@@ -189,9 +189,9 @@ def test_memory_is_told_without_being_taken(model, weights, vector):
     slack = 1.0 if vector else 0.0
     method = hd.Gibbs() if weights is None else hd.HerdedGibbs(weights, slack=slack)
     told, layout = method.propose(model), method.compile(model)
-    assert (told.kind, told.grows) == (layout.kind, layout.grows)
+    assert (told.kind, told.has_growing_memory) == (layout.kind, layout.has_growing_memory)
     assert (told.memory, told.chain_memory) == (layout.memory, layout.chain_memory)
-    assert told.least_block == layout.least_block
+    assert told.min_block_sweeps == layout.min_block_sweeps
 
 
 def wide():

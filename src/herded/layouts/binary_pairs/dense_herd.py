@@ -36,7 +36,7 @@ class DenseHerdLayout(SiteHerdLayout):
     """Whole-number couplings of 32 bits and an interpolated sigmoid, in `DenseHerdArrays`."""
 
     kind: ClassVar[str] = "dense"
-    cools: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:

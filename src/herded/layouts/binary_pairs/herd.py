@@ -70,7 +70,7 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     kind: ClassVar[str] = "field"
     any_size: ClassVar[bool] = True
-    cools: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -106,8 +106,8 @@ class BinaryPairsHerdLayout(HerdLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=False,
-            least_block=1,
+            has_growing_memory=False,
+            min_block_sweeps=1,
             check=task.limit(need, "couplings and the states of a herd"),
             make=lambda: cls(
                 model=task.model,
@@ -139,7 +139,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         return np.uint64
 
     @cached_property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         """Blocks of the largest colour: threads share them."""
         return int(np.diff(self.colours).max(initial=1))
 
@@ -209,7 +209,10 @@ class BinaryPairsHerdLayout(HerdLayout):
         pool: Executor | None = None,
     ) -> None:
         m = BinaryPairsHerdArrays(
-            state.x, state.own.get("phases", NO_PHASES), state.tally, state.ones
+            state.x,
+            state.method_arrays.get("phases", NO_PHASES),
+            state.conditional_sums,
+            state.state_counts,
         )
         heat = None if betas is None else betas * 2.0 ** (ANNEALED_FIELD_BITS - self.bits)
         table = sigmoid_of_field(self.bits if betas is None else ANNEALED_FIELD_BITS)

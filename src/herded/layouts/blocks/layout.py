@@ -38,7 +38,7 @@ class BlockLayoutBase(Layout):
 
     arrays: BlockArrays
     kind: ClassVar[str] = BLOCKS_KIND
-    cools: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
 
     @cached_property
     def moves(self) -> int:
@@ -57,7 +57,7 @@ class BlockLayoutBase(Layout):
         return self.moves
 
     @property
-    def jointly(self) -> tuple[np.ndarray, ...]:
+    def variable_blocks(self) -> tuple[np.ndarray, ...]:
         edges = itertools.pairwise(self.arrays.block_start.tolist())
         return tuple(self.arrays.variable[first:last] for first, last in edges)
 
@@ -111,9 +111,9 @@ class BlockLayout(BlockLayoutBase, SweepableLayout):
             np.ones(len(block)) if betas is None else betas,
             allocate_workspace(self.arrays, 1, self.longest),
             state.x,
-            state.own.get("w", NO_WEIGHTS),
+            state.method_arrays.get("w", NO_WEIGHTS),
             self.weight_at,
-            state.tally,
+            state.conditional_sums,
             self.width,
             block,
         )
@@ -145,9 +145,9 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
             allocate_workspace(self.arrays, self.members, self.longest),
             member_orders(self.members),
             state.x,
-            state.own.get("phases", NO_PHASES),
-            state.tally,
-            state.ones,
+            state.method_arrays.get("phases", NO_PHASES),
+            state.conditional_sums,
+            state.state_counts,
             self.width,
             block,
         )
@@ -186,8 +186,8 @@ def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: f
         kind=BLOCKS_KIND,
         memory=need,
         chain_memory=chain,
-        grows=False,
-        least_block=1,
+        has_growing_memory=False,
+        min_block_sweeps=1,
         check=task.limit(need, "tables of blocks"),
         make=make,
     )

@@ -75,7 +75,7 @@ def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> Non
 
 def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> None:
     """Build what members keep anew, and raise if it was something else."""
-    for kept, fresh in zip(statistics_of(state), model.calls.build(x), strict=True):
+    for kept, fresh in zip(statistics_of(state), model.callbacks.build(x), strict=True):
         gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
         most = CONSISTENCY_TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
         if not (gap <= most).all():
@@ -89,7 +89,7 @@ def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> 
 
 def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> None:
     """Raise if the conditional of variable i depends on its own state, or on no neighbour's."""
-    mine = ProbeMember(model, x, model.calls.best)
+    mine = ProbeMember(model, x, model.callbacks.best)
     first = mine.probabilities(i)
     if first is None:
         return  # whoever visits will see it
@@ -121,8 +121,8 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
 
     Compiled code does not see an index that is out of range: plain Python does.
     """
-    plain = ProbeMember(model, x, model.calls.plain)
-    fast = ProbeMember(model, x, model.calls.best)
+    plain = ProbeMember(model, x, model.callbacks.plain)
+    fast = ProbeMember(model, x, model.callbacks.best)
     for i in _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START):
         expected, found = plain.logits(i), fast.logits(i)
         if not np.allclose(found, expected, LOGIT_TOLERANCE, LOGIT_TOLERANCE, equal_nan=True):
@@ -145,10 +145,10 @@ def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
 def _slow(model: ConditionalModel, x: np.ndarray) -> str:
     """A sentence about functions that could not be compiled, and what that costs."""
     is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
-    if model.calls.fast is not None or is_asked_for or not model.calls.why_plain:
+    if model.callbacks.fast is not None or is_asked_for or not model.callbacks.why_plain:
         return ""
     mine, some = (
-        ProbeMember(model, x, model.calls.plain),
+        ProbeMember(model, x, model.callbacks.plain),
         _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START),
     )
     began = time.perf_counter()
@@ -156,8 +156,9 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
         mine.logits(i)
     took = (time.perf_counter() - began) / max(1, len(some))
     return (
-        f"the model's functions run as plain Python, since {model.calls.why_plain}: conditional "
-        f"takes {1e6 * took:.2g} us, some {max(1.0, took / COMPILED_UPDATE_SECONDS):.0f} times as "
+        f"the model's functions run as plain Python, since {model.callbacks.why_plain}: "
+        f"conditional takes {1e6 * took:.2g} us, some "
+        f"{max(1.0, took / COMPILED_UPDATE_SECONDS):.0f} times as "
         "long as the compiled ones of docs/own-conditionals.md; rewrite it for Numba, pass "
         "vectorised=True for a herd, or compiled=False if you know"
     )
@@ -171,7 +172,7 @@ def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
     """
     some, bits = _pick_variables(model, stream_key(STREAM, 1), 2 * VARIABLES_PER_CHECK), 1
     for i, j in zip(some, some[1:] + some[:1], strict=True):
-        mine, total, size = ProbeMember(model, x, model.calls.best), 0.0, 1.0
+        mine, total, size = ProbeMember(model, x, model.callbacks.best), 0.0, 1.0
         old = {v: int(x[0, v]) for v in (i, j)}
         new = {v: next(iter(_other_states(model, x, v, bits)), old[v]) for v in (i, j)}
         for v, value in ((i, new[i]), (j, new[j]), (i, old[i]), (j, old[j])):
@@ -194,7 +195,7 @@ class ProbeMember:
 
     def __init__(self, model: ConditionalModel, x: np.ndarray, calls: CallbackFunctions) -> None:
         self.model, self.calls, self.x = model, calls, np.array(x, order="C")
-        self.members = MemberViews(model, self.x, model.calls.build(self.x, calls))
+        self.members = MemberViews(model, self.x, model.callbacks.build(self.x, calls))
         self.place = self.members.place(calls)
 
     def logits(self, i: int) -> np.ndarray:

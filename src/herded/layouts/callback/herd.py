@@ -37,8 +37,8 @@ class CallbackHerdLayout(HerdLayout):
     scan: ScanArrays
 
     kind: ClassVar[str] = "function"
-    cools: ClassVar[bool] = True
-    reports: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
+    has_report: ClassVar[bool] = True
     any_size: ClassVar[bool] = True
 
     @classmethod
@@ -49,14 +49,14 @@ class CallbackHerdLayout(HerdLayout):
         draw = cast(SystematicDraw, task.draw)
         order = callback_visit_order(model, task.scan, neighbour_arrays(model))
         width = int(model.cardinalities.max())
-        member = model.n_variables * 32.0 + 24.0 * width + 2 * model.calls.bytes_of_member
+        member = model.n_variables * 32.0 + 24.0 * width + 2 * model.callbacks.bytes_of_member
         chain = draw.members * member + 8.0 * width * model.n_variables
         return Proposal(
             kind=cls.kind,
             memory=chain,
             chain_memory=chain,
-            grows=False,
-            least_block=1,
+            has_growing_memory=False,
+            min_block_sweeps=1,
             check=lambda: memory_limits.check_memory(
                 chain, task.max_memory, "the states of a herd"
             ),
@@ -88,7 +88,7 @@ class CallbackHerdLayout(HerdLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own.update(build_statistics(self.model, self._rows(state)))
+        state.method_arrays.update(build_statistics(self.model, self._rows(state)))
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
@@ -129,9 +129,9 @@ class CallbackHerdLayout(HerdLayout):
         return SystematicDrawArrays(
             cardinalities=self.model.cardinalities,
             orders=member_orders(n),
-            phases=state.own.get("phases", NO_PHASES),
-            tally=state.tally,
-            ones=state.ones,
+            phases=state.method_arrays.get("phases", NO_PHASES),
+            tally=state.conditional_sums,
+            ones=state.state_counts,
             new=np.zeros(n, np.int64),
             p=np.zeros(n, np.uint32),
             upto=np.zeros(0 if self.scalar else n * (width + 1), np.int64),

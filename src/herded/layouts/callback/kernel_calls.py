@@ -88,14 +88,14 @@ def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -
 
 def statistics_of(state: State) -> tuple[np.ndarray, ...]:
     """What the members of a chain keep, as their functions know it."""
-    count = sum(name.startswith(STATISTICS_PREFIX) for name in state.own)
-    return tuple(state.own[f"{STATISTICS_PREFIX}{a}"] for a in range(count))
+    count = sum(name.startswith(STATISTICS_PREFIX) for name in state.method_arrays)
+    return tuple(state.method_arrays[f"{STATISTICS_PREFIX}{a}"] for a in range(count))
 
 
 def build_statistics(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
     """What members at `x` (members, N) keep, by name."""
     with translate_callback_errors("statistics"):
-        return {f"{STATISTICS_PREFIX}{a}": part for a, part in enumerate(model.calls.build(x))}
+        return {f"{STATISTICS_PREFIX}{a}": part for a, part in enumerate(model.callbacks.build(x))}
 
 
 class KernelCaller:
@@ -107,12 +107,12 @@ class KernelCaller:
     def __init__(self, model: ConditionalModel, kernel: Any) -> None:
         self.model, self.kernel = model, kernel
         self.found: Callable[..., None] | None = None
-        if model.calls.fast is None:
+        if model.callbacks.fast is None:
             self.found = getattr(kernel, "py_func", kernel)
 
     def __call__(self, x: np.ndarray, state: State, *others: Any) -> None:
         """Run it on a chain whose own `x` (members, N) and statistics are written in place."""
-        model, calls = self.model, self.model.calls.best
+        model, calls = self.model, self.model.callbacks.best
         members, alarm = MemberViews(model, x, statistics_of(state)), np.zeros(3, np.int64)
         follow = calls.follow
         own = CallbackArrays(

@@ -35,8 +35,8 @@ class CallbackLayout(SiteLayout):
     model: ConditionalModel
 
     kind: ClassVar[str] = "function"
-    cools: ClassVar[bool] = True
-    reports: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
+    has_report: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -52,13 +52,13 @@ class CallbackLayout(SiteLayout):
         owed = (
             weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
         )
-        chain = float(owed) + 32.0 * len(free) + 2 * model.calls.bytes_of_member
+        chain = float(owed) + 32.0 * len(free) + 2 * model.callbacks.bytes_of_member
         return Proposal(
             kind=cls.kind,
             memory=chain,
             chain_memory=chain,
-            grows=hashed,
-            least_block=1,
+            has_growing_memory=hashed,
+            min_block_sweeps=1,
             check=lambda: memory_limits.check_memory(
                 chain, task.max_memory, "weights and statistics"
             ),
@@ -75,7 +75,7 @@ class CallbackLayout(SiteLayout):
         )
 
     @property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         return 1
 
     def components(self) -> np.ndarray | None:
@@ -86,7 +86,7 @@ class CallbackLayout(SiteLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own.update(build_statistics(self.model, state.x[None]))
+        state.method_arrays.update(build_statistics(self.model, state.x[None]))
         return state
 
     def warnings(self, states: Sequence[State]) -> list[str]:
@@ -127,4 +127,4 @@ class CallbackLayout(SiteLayout):
                 self.chain_arrays(state), room, whole, block, done,
             )  # fmt: skip
             if done[0] < len(block):
-                state.own.update(grow_tables(state.own, np.zeros(1, np.int64)))
+                state.method_arrays.update(grow_tables(state.method_arrays, np.zeros(1, np.int64)))

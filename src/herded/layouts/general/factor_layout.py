@@ -20,7 +20,7 @@ class FactorLayout(SiteLayout):
     """The factors themselves, in `FactorArrays`; also for falling temperatures."""
 
     kind: ClassVar[str] = "factor"
-    cools: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -36,9 +36,9 @@ class FactorLayout(SiteLayout):
             kind=cls.kind,
             memory=chain,
             chain_memory=chain,
-            grows=hashed,
+            has_growing_memory=hashed,
             contexts=float(task.rows.sum()) if weights == "lazy" else np.inf,
-            least_block=1,
+            min_block_sweeps=1,
             check=task.limit(chain, "weights"),
             make=lambda: cls.of(
                 task, task.factors, memory=chain, chain_memory=chain, hashed=hashed

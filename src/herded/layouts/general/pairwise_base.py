@@ -38,8 +38,8 @@ def propose_pairwise(
         kind=layout.kind,
         memory=need,
         chain_memory=chain,
-        grows=False,
-        least_block=1,
+        has_growing_memory=False,
+        min_block_sweeps=1,
         check=task.limit(need, "couplings and weights"),
         make=lambda: layout.of(
             task, compile_links(links), memory=need, chain_memory=chain, hashed=False

@@ -57,11 +57,11 @@ class SiteLayout(SweepableLayout):
         )
 
     @property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         return self.scan.n_segments
 
     @property
-    def grows(self) -> bool:
+    def has_growing_memory(self) -> bool:
         return self.hashed
 
     @property
@@ -116,12 +116,12 @@ class SiteLayout(SweepableLayout):
 
     def chain_arrays(self, state: State) -> ChainArrays:
         """What kernels change."""
-        own = state.own
+        own = state.method_arrays
         return ChainArrays(
             x=state.x,
             y=own.get("y", state.x),
             w=own.get("w", NO_WEIGHTS),
-            tally=state.tally,
+            tally=state.conditional_sums,
             keys=own.get("keys", NO_KEYS),
             slot_start=own.get("slot_start", EMPTY_INTEGERS),
             slots=own.get("slots", EMPTY_INTEGERS),
@@ -156,7 +156,7 @@ class SiteLayout(SweepableLayout):
                 run_ranges(sweep, len(done), left, pool)
             if not self.hashed or not len(halted := np.flatnonzero(done < len(block))):
                 break
-            state.own.update(grow_tables(state.own, halted))
+            state.method_arrays.update(grow_tables(state.method_arrays, halted))
         state.sweep += len(block)
 
 

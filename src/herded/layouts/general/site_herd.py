@@ -68,8 +68,8 @@ class SiteHerdLayout(MemberLanesLayout):
             kind=cls.kind,
             memory=memory + chain,
             chain_memory=chain,
-            grows=False,
-            least_block=1,
+            has_growing_memory=False,
+            min_block_sweeps=1,
             check=task.limit(memory + chain, "tables and the states of a herd"),
             make=lambda: cls(
                 model=task.model,
@@ -85,7 +85,7 @@ class SiteHerdLayout(MemberLanesLayout):
         )
 
     @property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         return self.scan.n_segments
 
     @property
@@ -116,9 +116,9 @@ class SiteHerdLayout(MemberLanesLayout):
     ) -> None:
         arrays = SiteHerdArrays(
             state.x,
-            state.own.get("phases", NO_PHASES),
-            state.tally,
-            state.ones,
+            state.method_arrays.get("phases", NO_PHASES),
+            state.conditional_sums,
+            state.state_counts,
             self.factors.cardinalities,
             self.width,
         )
@@ -175,7 +175,7 @@ class FactorHerdLayout(SiteHerdLayout):
 
     kind: ClassVar[str] = "factor"
     any_size: ClassVar[bool] = True
-    cools: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:

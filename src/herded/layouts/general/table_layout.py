@@ -45,8 +45,8 @@ class TableLayout(SiteLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=hashed,
-            least_block=1,
+            has_growing_memory=hashed,
+            min_block_sweeps=1,
             check=lambda: check_table_memory(
                 need,
                 task.max_memory,

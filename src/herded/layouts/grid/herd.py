@@ -65,8 +65,8 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
             kind=cls.kind,
             memory=tables + chain,
             chain_memory=chain,
-            grows=False,
-            least_block=cls.least_block,
+            has_growing_memory=False,
+            min_block_sweeps=cls.min_block_sweeps,
             check=task.limit(tables + chain, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
@@ -139,18 +139,24 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
         pool: Executor | None = None,
     ) -> None:
         grid = self.arrays
-        p = grid.p.reshape(2, self.parts, -1)
+        p = grid.p.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(grid.contexts) == CONTEXTS_BY_COUNT else (None, p)
-        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
-        herd = GridHerdArrays(state.x, phases, state.tally, state.ones)
+        phases = (
+            state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
+            if self.kept
+            else NO_PHASES
+        )
+        herd = GridHerdArrays(state.x, phases, state.conditional_sums, state.state_counts)
         spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
         frame = HerdGridShape(grid.rows, self.model.shape[0], grid.periodic, spare)
         sweep = partial(
             grid_herd_sweeps, *tables, member_masks(self.members), frame, step, herd, block
         )
         size = p.nbytes + sum(array.nbytes for array in herd)
-        length = wave_length(size, self.parts)
+        length = wave_length(size, self.n_parallel_parts)
         threads = count_threads(pool, len(block) * self.n_stored * self.members)
-        for jobs in wave_schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+        for jobs in wave_schedule(
+            self.n_parallel_parts, 2 * len(block), length, grid.periodic, threads
+        ):
             run_jobs(sweep, jobs, pool if threads > 1 else None)
         state.sweep += len(block)

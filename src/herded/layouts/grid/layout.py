@@ -28,7 +28,7 @@ from herded.system.threads import count_threads, run_jobs
 
 def ones_buffer(state: State) -> np.ndarray:
     """Where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
-    return state.ones.astype(np.uint8, copy=False)
+    return state.state_counts.astype(np.uint8, copy=False)
 
 
 def grid_refusal(task: LayoutRequest) -> str:
@@ -38,7 +38,7 @@ def grid_refusal(task: LayoutRequest) -> str:
         return "the model is not a lattice"
     if len(model.shape) != 2:
         return "it has not two dimensions"
-    if len(set(model.joined)) > 1:
+    if len(set(model.is_periodic_by_axis)) > 1:
         return "one of its axes is periodic, and the other is not"
     if model.periodic and any(side % 2 for side in model.shape):
         return "it is periodic and has an odd side"
@@ -53,7 +53,7 @@ class ColourPackedLayout(SweepableLayout):
     """A lattice packed by colour; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
-    least_block: ClassVar[int] = 16  # sweeps: they go over the grid as a wave
+    min_block_sweeps: ClassVar[int] = 16  # sweeps: they go over the grid as a wave
 
     @cached_property
     def n_stored(self) -> int:
@@ -61,7 +61,7 @@ class ColourPackedLayout(SweepableLayout):
         return math.prod(self.halves)
 
     @cached_property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         """Strips: threads share them."""
         return int(self.tables()[0].shape[1])
 
@@ -71,7 +71,7 @@ class ColourPackedLayout(SweepableLayout):
 
         Rows that only fill up the last strip are included.
         """
-        return 2, self.parts * self.arrays.rows, self.arrays.columns
+        return 2, self.n_parallel_parts * self.arrays.rows, self.arrays.columns
 
     def store(self, states: np.ndarray) -> np.ndarray:
         pictures = states.reshape(*states.shape[:-1], *self.model.shape)
@@ -115,10 +115,12 @@ class ColourPackedLayout(SweepableLayout):
         grid = self.arrays
         kernel, w, size = self.kernel(state)
         where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, state.tally, block)
+        sweep = partial(kernel, *where, state.x, w, state.conditional_sums, block)
         threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
-        length = wave_length(size, self.parts)
-        for jobs in wave_schedule(self.parts, 2 * len(block), length, grid.periodic, threads):
+        length = wave_length(size, self.n_parallel_parts)
+        for jobs in wave_schedule(
+            self.n_parallel_parts, 2 * len(block), length, grid.periodic, threads
+        ):
             if threads == 1:
                 sweep(jobs[0])
             else:
@@ -140,7 +142,7 @@ class GridLayout(ColourPackedLayout):
 
     scalar: bool = True
 
-    counts: ClassVar[bool] = True
+    counts_states: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -164,8 +166,8 @@ class GridLayout(ColourPackedLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=False,
-            least_block=cls.least_block,
+            has_growing_memory=False,
+            min_block_sweeps=cls.min_block_sweeps,
             check=task.limit(need, "a lattice with its weights"),
             make=lambda: cls(
                 model=model,
@@ -191,8 +193,8 @@ class GridLayout(ColourPackedLayout):
         return {"w": phases}
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
-        p = self.arrays.p.reshape(2, self.parts, -1)
-        weights = state.own.get("w")
+        p = self.arrays.p.reshape(2, self.n_parallel_parts, -1)
+        weights = state.method_arrays.get("w")
         w = None if weights is None else weights.reshape(p.shape)
         sweeps = partial(
             grid_sweeps, p, self.arrays.contexts, w is None or None, ones_buffer(state)

@@ -90,7 +90,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
     """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
     frame, contexts = row_packing_shape(model.shape), n_contexts(model.shape)
     beside, parity = (
-        neighbour_rows(model.shape, model.joined, frame),
+        neighbour_rows(model.shape, model.is_periodic_by_axis, frame),
         row_parity(model.shape, frame),
     )
     planes = contexts * (BYTES_PER_CONDITIONAL if kind is np.uint8 else 1)
@@ -103,7 +103,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
         model.clamped.reshape(-1, width),
         (beside >= frame.layer).sum(axis=1),
         parity,
-        model.joined[0],
+        model.is_periodic_by_axis[0],
         frame.rows,
         frame.wide,
         p,
@@ -112,7 +112,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
     runs, run_start = find_runs(beside, frame)
     for array in (p, runs, run_start, side):
         array.flags.writeable = False
-    return GridNDArrays(p, (0,) * contexts, runs, run_start, side, model.joined[0])
+    return GridNDArrays(p, (0,) * contexts, runs, run_start, side, model.is_periodic_by_axis[0])
 
 
 def neighbour_rows(

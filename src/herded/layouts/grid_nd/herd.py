@@ -62,8 +62,8 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=False,
-            least_block=cls.least_block,
+            has_growing_memory=False,
+            min_block_sweeps=cls.min_block_sweeps,
             check=task.limit(need, "a lattice with the states of a herd"),
             make=lambda: cls(
                 model=model,
@@ -123,10 +123,14 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
         pool: Executor | None = None,
     ) -> None:
         table, contexts, *cube = self.arrays
-        p = table.reshape(2, self.parts, -1)
+        p = table.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(contexts) == CONTEXTS_UP_TO_3D else (None, p)
-        phases = state.own["phases"].reshape(2, self.parts, -1) if self.kept else NO_PHASES
-        herd = GridHerdArrays(state.x, phases, state.tally, state.ones)
+        phases = (
+            state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
+            if self.kept
+            else NO_PHASES
+        )
+        herd = GridHerdArrays(state.x, phases, state.conditional_sums, state.state_counts)
         spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
         what = tuple(cube), tuple(self.frame), spare, member_masks(self.members)
         sweep = partial(grid_nd_herd_sweeps, *tables, *what, step, herd, block)

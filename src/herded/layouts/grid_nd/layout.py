@@ -56,7 +56,11 @@ def two_colour_grid_refusal(task: LayoutRequest, most: int) -> str:
         return "the model is not a lattice"
     if len(model.shape) > most:
         return f"it has more than {most} dimensions"
-    if any(n % 2 for n, joined in zip(reversed(model.shape), model.joined, strict=True) if joined):
+    if any(
+        n % 2
+        for n, joined in zip(reversed(model.shape), model.is_periodic_by_axis, strict=True)
+        if joined
+    ):
         return "it is periodic along an odd side"
     if task.draw.vector:
         return "slack needs weight vectors"
@@ -69,7 +73,7 @@ class RowPackedLayout(SweepableLayout):
     """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
 
     kind: ClassVar[str] = "grid"
-    least_block: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
+    min_block_sweeps: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
 
     @cached_property
     def frame(self) -> RowPackingShape:
@@ -81,7 +85,7 @@ class RowPackedLayout(SweepableLayout):
         return 2 * self.frame.strips * self.frame.places
 
     @cached_property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         """Strips: threads share them."""
         return self.frame.strips
 
@@ -101,9 +105,11 @@ class RowPackedLayout(SweepableLayout):
 
     def jobs(self, halves: int, size: int, threads: int) -> tuple[tuple[np.ndarray, ...], ...]:
         """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
-        length = wave_length(size, self.parts)
+        length = wave_length(size, self.n_parallel_parts)
         model: Any = self.model
-        return wave_schedule(self.parts, halves, length, model.joined[-1], threads)
+        return wave_schedule(
+            self.n_parallel_parts, halves, length, model.is_periodic_by_axis[-1], threads
+        )
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
@@ -120,7 +126,7 @@ class GridNDLayout(RowPackedLayout):
 
     scalar: bool = True
 
-    counts: ClassVar[bool] = True
+    counts_states: ClassVar[bool] = True
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -139,8 +145,8 @@ class GridNDLayout(RowPackedLayout):
             kind=cls.kind,
             memory=need + chain,
             chain_memory=chain,
-            grows=False,
-            least_block=cls.least_block,
+            has_growing_memory=False,
+            min_block_sweeps=cls.min_block_sweeps,
             check=task.limit(need + chain, "a lattice with its weights"),
             make=lambda: cls(
                 model=model,
@@ -181,7 +187,7 @@ class GridNDLayout(RowPackedLayout):
         pool: Executor | None = None,
     ) -> None:
         cube: GridNDArrays = self.arrays
-        planes, weights = cube.p.reshape(2, self.parts, -1), state.own.get("w")
+        planes, weights = cube.p.reshape(2, self.n_parallel_parts, -1), state.method_arrays.get("w")
         w = None if weights is None else weights.reshape(planes.shape)
         sweep = partial(
             grid_nd_sweeps,
@@ -193,7 +199,7 @@ class GridNDLayout(RowPackedLayout):
             step.key,
             state.x,
             w,
-            state.tally,
+            state.conditional_sums,
             block,
         )
         threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)

@@ -84,8 +84,8 @@ class PottsHerdLayout(HerdLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=False,
-            least_block=1,
+            has_growing_memory=False,
+            min_block_sweeps=1,
             check=task.limit(need, "a lattice and the states of a herd"),
             make=lambda: cls(
                 model=model,
@@ -112,7 +112,7 @@ class PottsHerdLayout(HerdLayout):
         return 2 * self.shape[1] * self.shape[4]
 
     @cached_property
-    def parts(self) -> int:
+    def n_parallel_parts(self) -> int:
         """Cells of a colour: threads share them."""
         return count_colour_cells(self.picture)
 
@@ -160,7 +160,9 @@ class PottsHerdLayout(HerdLayout):
         )
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        phases = aligned_zeros((2, self.parts, n_phases(self.shape[3]) * LANES), np.uint32)
+        phases = aligned_zeros(
+            (2, self.n_parallel_parts, n_phases(self.shape[3]) * LANES), np.uint32
+        )
         start_kept_phases(phases.reshape(-1), key)
         return {"phases": phases}
 
@@ -199,7 +201,7 @@ class PottsHerdLayout(HerdLayout):
         pool: Executor | None = None,
     ) -> None:
         table, factors, there, beside, _, planes, powers, ring = self.arrays
-        lines = 2, self.parts, -1
+        lines = 2, self.n_parallel_parts, -1
         kind = table.dtype.type
         sweep = partial(
             potts_herd_sweeps,
@@ -213,18 +215,18 @@ class PottsHerdLayout(HerdLayout):
             self.members,
             (step.sweep, step.key, step.phase_key),
             state.x,
-            state.own.get("phases", NO_PHASES),
-            state.ones,
-            state.tally,
+            state.method_arrays.get("phases", NO_PHASES),
+            state.state_counts,
+            state.conditional_sums,
             block,
             (kind(2**31), kind(2**24), kind(2**-24)),
         )
-        threads = min(count_threads(pool, self.n_stored * self.members // 2), self.parts)
+        threads = min(count_threads(pool, self.n_stored * self.members // 2), self.n_parallel_parts)
         halves = 2 * len(block)
         if threads == 1:
-            sweep(self.room(), (0, halves), (0, self.parts))
+            sweep(self.room(), (0, halves), (0, self.n_parallel_parts))
         else:
-            cuts = np.linspace(0, self.parts, threads + 1).astype(int).tolist()
+            cuts = np.linspace(0, self.n_parallel_parts, threads + 1).astype(int).tolist()
             parts = list(itertools.pairwise(cuts))
             for half in range(halves):
                 jobs = [((half, half + 1), part) for part in parts]

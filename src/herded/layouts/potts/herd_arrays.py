@@ -130,7 +130,9 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
             values = couplings_towards(along, model.shape, axis, behind)
             _fill_side(values.reshape(picture)[order], side, factors, there)
     sizes = (0,) * n_planes(states), (0,) * powers
-    found = PottsHerdArrays(table, factors, there, beside, place, *sizes, model.joined[0])
+    found = PottsHerdArrays(
+        table, factors, there, beside, place, *sizes, model.is_periodic_by_axis[0]
+    )
     for array in arrays_in(found):
         array.flags.writeable = False
     return found
@@ -143,7 +145,7 @@ def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty(rows, np.int64)
     for odd in (0, 1):  # even rows are as many as odd ones, or one more
         place[parity == odd] = np.arange(odd, rows, 2)
-    near = neighbour_rows(model.shape, model.joined, frame)[:rows] - frame.layer
+    near = neighbour_rows(model.shape, model.is_periodic_by_axis, frame)[:rows] - frame.layer
     beside = np.empty_like(near)
     beside[place] = place[np.maximum(near, 0)]
     return place, beside

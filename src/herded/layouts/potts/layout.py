@@ -19,7 +19,7 @@ from herded.system.aligned_arrays import aligned_zeros
 class PottsLayout(ColourPackedLayout):
     """Planes of tabulated exponentials, in `PottsArrays`."""
 
-    counts: ClassVar[bool] = False
+    counts_states: ClassVar[bool] = False
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
@@ -36,8 +36,8 @@ class PottsLayout(ColourPackedLayout):
             kind=cls.kind,
             memory=need,
             chain_memory=chain,
-            grows=False,
-            least_block=cls.least_block,
+            has_growing_memory=False,
+            min_block_sweeps=cls.min_block_sweeps,
             check=task.limit(need, "a lattice with its weights"),
             make=lambda: cls(
                 model=model, arrays=compile_potts(model), memory=need, chain_memory=chain
@@ -51,13 +51,13 @@ class PottsLayout(ColourPackedLayout):
         grid = self.arrays
         weights = aligned_zeros((MAX_BINS, grid.u.size), np.int32)
         if random:  # the first bin only: the others inherit from it
-            vectors = weights[0].reshape(2, self.parts, -1, self.width)
+            vectors = weights[0].reshape(2, self.n_parallel_parts, -1, self.width)
             start_potts(vectors, *self.model.shape, grid.rows, grid.columns, key)
         return {"w": weights}
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray, int]:
-        tables = [table.reshape(2, self.parts, -1) for table in self.tables()]
-        w = state.own.get("w", np.empty((0, 0), np.int32))
+        tables = [table.reshape(2, self.n_parallel_parts, -1) for table in self.tables()]
+        w = state.method_arrays.get("w", np.empty((0, 0), np.int32))
         a_bin = w.nbytes // max(1, len(w))
         near = a_bin + sum(table.nbytes for table in tables)
         return partial(potts_sweeps, *tables, self.width), w, near

@@ -189,12 +189,12 @@ class ConditionalModel:
         return Fingerprint(*functions, *numbers).hex[:16]
 
     @cached_property
-    def hot(self) -> float:
+    def start_temperature(self) -> float:
         """A temperature to anneal from."""
         return max(1.0, round(mean_logit_spread(self), 3))
 
     @cached_property
-    def calls(self) -> CompiledCallbacks:
+    def callbacks(self) -> CompiledCallbacks:
         """The functions as kernels call them, compiled if they can be."""
         return compile_callbacks(self)
 

@@ -83,7 +83,7 @@ class MemberViews:
     def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: StatisticsValue) -> None:
         assert x.dtype == np.int64 and all(part.flags.c_contiguous for part in (x, *kept))
         self.x, self.kept = x, kept
-        self.out, self.old = np.zeros((len(x), model.calls.width)), np.zeros(len(x), np.int64)
+        self.out, self.old = np.zeros((len(x), model.callbacks.width)), np.zeros(len(x), np.int64)
         self._placed = AddressedValues(*placed_values(model, x, kept, self.old, self.out))
 
     def place(self, calls: CallbackFunctions) -> Any:

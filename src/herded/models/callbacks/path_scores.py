@@ -26,7 +26,7 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
     scores = np.full(len(states), -np.inf)
     possible = np.flatnonzero((states[:, known] == model.evidence[known]).all(axis=1))
     rows = max(
-        1, min(STATES_PER_BATCH, int(MAX_STATISTICS_BYTES // (model.calls.bytes_of_member + 1)))
+        1, min(STATES_PER_BATCH, int(MAX_STATISTICS_BYTES // (model.callbacks.bytes_of_member + 1)))
     )
     for first in range(0, len(possible), rows):
         part = possible[first : first + rows]
@@ -48,7 +48,7 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
 
 def path_log_ratios(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """log pi(end) - log pi(start) of states (S, N); NaN where a path leads through zeros."""
-    calls, x = model.calls, np.array(start, np.int64, order="C")
+    calls, x = model.callbacks, np.array(start, np.int64, order="C")
     everyone, found = np.arange(len(x)), np.zeros(len(x))
     try:
         kept = calls.build(x)
@@ -70,7 +70,7 @@ def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.nda
     """Which of some states (S, N) every variable's conditional allows."""
     x, everyone = np.array(states, np.int64, order="C"), np.arange(len(states))
     try:
-        walk = _StatePath(model, x, model.calls.build(x))
+        walk = _StatePath(model, x, model.callbacks.build(x))
         allowed = np.ones(len(x), bool)
         for i in np.flatnonzero(model.evidence < 0).tolist():
             allowed &= walk.visit(i)[everyone, x[:, i]] > -np.inf
@@ -84,7 +84,7 @@ def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.nda
 def mean_logit_spread(model: "ConditionalModel") -> float:
     """How far the log-probabilities of a variable are apart, on average at one state."""
     x = np.maximum(model.evidence, 0)[None].copy()
-    walk, found = _StatePath(model, x, model.calls.build(x)), []
+    walk, found = _StatePath(model, x, model.callbacks.build(x)), []
     for i in np.flatnonzero(model.evidence < 0).tolist():
         logits = walk.visit(i)[0]
         finite = logits[np.isfinite(logits)]
@@ -98,7 +98,11 @@ class _StatePath:
     def __init__(
         self, model: "ConditionalModel", x: np.ndarray, kept: tuple[np.ndarray, ...]
     ) -> None:
-        self.model, self.calls, self.members = model, model.calls.best, MemberViews(model, x, kept)
+        self.model, self.calls, self.members = (
+            model,
+            model.callbacks.best,
+            MemberViews(model, x, kept),
+        )
         self.place = self.members.place(self.calls)
 
     def visit(self, i: int) -> np.ndarray:

@@ -78,7 +78,7 @@ class Blocks:
         draw: Draw,
         *,
         kind: str | None = None,
-        cools: bool = False,
+        can_anneal: bool = False,
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:

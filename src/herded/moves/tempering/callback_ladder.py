@@ -87,11 +87,11 @@ class CallbackLadder(LadderLayout):
         return state
 
     def packed(self, state: State) -> np.ndarray:
-        rows = state.x.reshape(self.rungs, -1)[state.own["lane_at"]]
+        rows = state.x.reshape(self.rungs, -1)[state.method_arrays["lane_at"]]
         return np.ascontiguousarray(rows.T).astype(self.state_type).reshape(-1)
 
     def replicas(self, state: State) -> np.ndarray:
-        rows: np.ndarray = state.x.reshape(self.rungs, -1)[state.own["lane_at"]]
+        rows: np.ndarray = state.x.reshape(self.rungs, -1)[state.method_arrays["lane_at"]]
         return rows
 
     def warnings(self, states: Sequence[State]) -> list[str]:
@@ -99,7 +99,9 @@ class CallbackLadder(LadderLayout):
             self.model, self.replicas(states[0])[-1:]
         )
 
-    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+    def sweep_and_exchange(
+        self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
+    ) -> None:
         if not len(self.scan.order):
             state.sweep += len(block)
             return
@@ -111,15 +113,15 @@ class CallbackLadder(LadderLayout):
                 x,
                 state,
                 self.arrays_of(state),
-                state.own["lane_at"],
-                state.own["scores"],
+                state.method_arrays["lane_at"],
+                state.method_arrays["scores"],
                 keys,
                 self.model.cardinalities,
                 self.scan,
                 SweepParameters(state.sweep, swaps, scans, False, 0, 0),
                 np.zeros(0 if self.scalar else self.width, np.int32),
-                state.tally,
-                state.ones,
+                state.conditional_sums,
+                state.state_counts,
                 block[first:last],
             )
             state.sweep += last - first
@@ -143,7 +145,7 @@ def propose_callback_ladder(
             "constant only, so that there is no log Z, got 0"
         )
     rungs, n, width = method.rungs, model.n_variables, int(model.cardinalities.max())
-    chain = rungs * (48.0 * n + 8.0 * width + 2 * model.calls.bytes_of_member)
+    chain = rungs * (48.0 * n + 8.0 * width + 2 * model.callbacks.bytes_of_member)
     order = callback_visit_order(
         model, "sequential" if scan == "auto" else scan, neighbour_arrays(model)
     )
@@ -151,8 +153,8 @@ def propose_callback_ladder(
         kind=CallbackLadder.kind,
         memory=chain,
         chain_memory=chain,
-        grows=False,
-        least_block=1,
+        has_growing_memory=False,
+        min_block_sweeps=1,
         check=lambda: memory_limits.check_memory(chain, max_memory, "the replicas of a ladder"),
         make=lambda: CallbackLadder(
             model=model,
@@ -162,7 +164,7 @@ def propose_callback_ladder(
             components_of=NO_FACTORS,
             first_betas=geometric_betas(rungs, method.hottest),
             is_whole=True,
-            melts=False,
+            softens_zeros=False,
             scan=order,
         ),
     )

@@ -46,20 +46,20 @@ class LadderLayout(HerdLayout):
     components_of: ExchangeArrays
     first_betas: np.ndarray  # (rungs,)
     is_whole: bool
-    melts: bool
+    softens_zeros: bool
     kept: bool = False
 
     kind: ClassVar[str] = "ladder"
-    cools: ClassVar[bool] = True
-    reports: ClassVar[bool] = True
-    passes_zeros: ClassVar[bool] = True
+    can_anneal: ClassVar[bool] = True
+    has_report: ClassVar[bool] = True
+    crosses_hard_zeros: ClassVar[bool] = True
 
     @property
     def rungs(self) -> int:
         return len(self.first_betas)
 
     @property
-    def bridges(self) -> bool:  # type: ignore[override]  # the others never do
+    def estimates_log_z(self) -> bool:  # type: ignore[override]  # the others never do
         return bool(self.first_betas[0] == 0.0)
 
     @cached_property
@@ -72,7 +72,7 @@ class LadderLayout(HerdLayout):
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        return type(self), self.scalar, self.width, self.melts
+        return type(self), self.scalar, self.width, self.softens_zeros
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return self.first_betas, self.components_of.log_tables
@@ -119,14 +119,14 @@ class LadderLayout(HerdLayout):
     def melted(self) -> FactorGraph:
         """The model of all rungs but the coldest."""
         graph = to_factor_graph(self.model)
-        return soften_hard_zeros(graph) if self.melts else graph
+        return soften_hard_zeros(graph) if self.softens_zeros else graph
 
     def end_burn_in(self, state: State) -> None:
         """Temperatures stay as they are, and counts begin."""
         super().end_burn_in(state)
-        state.own["is_frozen"][:] = 1
+        state.method_arrays["is_frozen"][:] = 1
         for name in ("tried", "rejected", "apart", "came"):
-            state.own[name][:] = 0
+            state.method_arrays[name][:] = 0
 
     def replicas(self, state: State) -> np.ndarray:
         states: np.ndarray = self.replicas_of(state.x[None])[0].astype(np.int64)
@@ -134,7 +134,7 @@ class LadderLayout(HerdLayout):
 
     def report(self, states: Sequence[State]) -> dict[str, Any]:
         """Temperatures, rejections, how far rungs are apart, and round trips of every ladder."""
-        owns = [state.own for state in states]
+        owns = [state.method_arrays for state in states]
         free = np.maximum((self.model.evidence < 0).sum() * self.members, 1)
         return {
             "betas": [own["betas"].tolist() for own in owns],
@@ -144,7 +144,11 @@ class LadderLayout(HerdLayout):
         }
 
     def warnings(self, states: Sequence[State]) -> list[str]:
-        stuck = [s for s in states if not s.own["came"].any() and s.own["rejected"].any()]
+        stuck = [
+            s
+            for s in states
+            if not s.method_arrays["came"].any() and s.method_arrays["rejected"].any()
+        ]
         if not stuck:
             return []
         who = "the ladder" if len(states) == 1 else f"{len(stuck)} of {len(states)} ladders"
@@ -155,7 +159,7 @@ class LadderLayout(HerdLayout):
 
     def arrays_of(self, state: State) -> LadderArrays:
         """What kernels change."""
-        own = state.own
+        own = state.method_arrays
         return LadderArrays(
             x=state.x,
             betas=own["betas"],
@@ -165,10 +169,10 @@ class LadderLayout(HerdLayout):
             tags=own["tags"],
             came=own["came"],
             is_frozen=own["is_frozen"],
-            spaced=self.rungs - (2 if self.melts else 1),
+            spaced=self.rungs - (2 if self.softens_zeros else 1),
             members=self.members,
             is_whole=self.is_whole,
-            bridges=self.bridges,
+            bridges=self.estimates_log_z,
         )
 
     def steps(self, draw: Draw, state: State) -> list[SweepParameters]:
@@ -176,7 +180,9 @@ class LadderLayout(HerdLayout):
         first = state.chain * self.rungs
         return [draw.step(state.sweep, first + r) for r in range(self.rungs)]
 
-    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+    def sweep_and_exchange(
+        self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
+    ) -> None:
         """Sweep all rungs and exchange between them, len(block) times."""
         raise NotImplementedError
 
@@ -193,14 +199,16 @@ class SiteLadder(LadderLayout):
         found: np.ndarray | None = connected_components(self.factors, self.model.evidence < 0)
         return found
 
-    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+    def sweep_and_exchange(
+        self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
+    ) -> None:
         keys = np.array([step.key for step in self.steps(draw, state)])
         swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
         kernel: Callable[..., None] = scalar_ladder if self.scalar else vector_ladder
         kernel(
             self.factors, self.hard, self.components_of, self.scan,
             SweepParameters(state.sweep, swaps, scans, False, 0, 0), keys,
-            self.arrays_of(state), state.tally, state.ones, self.width, block,
+            self.arrays_of(state), state.conditional_sums, state.state_counts, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
 
@@ -216,12 +224,13 @@ class BinaryPairsLadder(LadderLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         state = super().start(draw, x, chain=chain, tally=tally, total=total)
-        state.own["leaps"] = np.zeros(MAX_BLOCKS * self.n_stored, np.uint8)  # states in the burn-in
+        # states in the burn-in
+        state.method_arrays["leaps"] = np.zeros(MAX_BLOCKS * self.n_stored, np.uint8)
         return state
 
     def end_burn_in(self, state: State) -> None:
-        if not state.own["is_frozen"][0]:
-            learn_blocks(self.links, state.own["leaps"], state.sweep)
+        if not state.method_arrays["is_frozen"][0]:
+            learn_blocks(self.links, state.method_arrays["leaps"], state.sweep)
         super().end_burn_in(state)
 
     def components(self) -> np.ndarray | None:
@@ -231,7 +240,9 @@ class BinaryPairsLadder(LadderLayout):
     def tables(self) -> tuple[np.ndarray, ...]:
         return self.first_betas, *self.links
 
-    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+    def sweep_and_exchange(
+        self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
+    ) -> None:
         key = self.steps(draw, state)[0].key
         swaps, scans, leaps = (
             stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS, LEAPS)
@@ -239,7 +250,8 @@ class BinaryPairsLadder(LadderLayout):
         binary_pairs_ladder_sweeps(
             self.links, self.scan, SweepParameters(state.sweep, swaps, scans, False, 0, 0), key,
             leaps,
-            self.arrays_of(state), state.own["leaps"], state.tally, state.ones, self.width, block,
+            self.arrays_of(state), state.method_arrays["leaps"], state.conditional_sums,
+            state.state_counts, self.width, block,
         )  # fmt: skip
         state.sweep += len(block)
 
@@ -254,7 +266,9 @@ class MoveLadder(LadderLayout):
     def components(self) -> np.ndarray | None:
         return self.coldest.components()
 
-    def climb(self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None) -> None:
+    def sweep_and_exchange(
+        self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
+    ) -> None:
         rungs, n, m = self.rungs, self.members, self.arrays_of(state)
         layouts = [self.others] * (rungs - 1) + [self.coldest]
         lanes = state.x.reshape(self.n_stored, self.lanes)
@@ -269,18 +283,18 @@ class MoveLadder(LadderLayout):
                 step = draw.step(state.sweep, state.chain * rungs + r)
                 layouts[r].sweep(rung, row, step, m.betas[r : r + 1].copy(), pool)
                 places[r][...] = layouts[r].values(rung).T
-            record_sweep(m, state.ones, self.width, block, s)
+            record_sweep(m, state.state_counts, self.width, block, s)
             exchange_replicas(self.components_of, m, key, state.sweep)
             state.sweep += 1
-        if len(state.tally):
-            state.tally += self._unstored(states[-1].tally)
+        if len(state.conditional_sums):
+            state.conditional_sums += self._unstored(states[-1].conditional_sums)
 
     def _rung(
         self, layout: SweepableLayout, draw: Draw, place: np.ndarray, state: State, r: int
     ) -> State:
         """A chain of the layout of rung r; that of the coldest sums conditionals, if asked for."""
         first = place.T.astype(np.int64)
-        tally = r == self.rungs - 1 and len(state.tally) > 0
+        tally = r == self.rungs - 1 and len(state.conditional_sums) > 0
         start = first if layout.is_herd else first[0]
         chain = state.chain * self.rungs + r
         return layout.start(draw, start, chain=chain, tally=tally, total=state.total)

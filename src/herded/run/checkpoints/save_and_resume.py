@@ -128,8 +128,8 @@ def _places(run: SamplerRun) -> Place:
     for c, chain in enumerate(run.chains):
         state = chain.state
         # hashed tables are compared with what is read
-        own = {} if has_hash_tables(state.own) else state.own
-        for name, array in {"x": state.x, "tally": state.tally, **own}.items():
+        own = {} if has_hash_tables(state.method_arrays) else state.method_arrays
+        for name, array in {"x": state.x, "tally": state.conditional_sums, **own}.items():
             others[f"{c}/state/{name}"] = array
         for kind, recorder in chain.recorders.items():
             for name, array in recorder.arrays.items():
@@ -228,11 +228,11 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
         unlike = (model.evidence >= 0) & (values != model.evidence)
         wrong |= bool((unlike | (values >= model.cardinalities)).any())
     # The words of a herd have the bits of all members, and no other.
-    stored = () if run.layout.is_herd else (state.x, state.own.get("y", state.x))
+    stored = () if run.layout.is_herd else (state.x, state.method_arrays.get("y", state.x))
     if wrong or any(int(x.max(initial=0)) > most for x in stored):
         raise _broken_checkpoint_error(path, "the state of a chain")
     visits = run.done * run.layout.members * run.layout.visits  # also of the burn-in
-    if ((state.tally < 0) | (state.tally > visits * 2.0**31)).any():
+    if ((state.conditional_sums < 0) | (state.conditional_sums > visits * 2.0**31)).any():
         raise _broken_checkpoint_error(path, "the sums of a chain")
 
 

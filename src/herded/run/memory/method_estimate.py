@@ -86,7 +86,7 @@ def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> 
         # Where weight vectors begin, to start them at random: numbers for each row of the tables.
         states = model.cardinalities[model.cardinalities > 1]
         need += 5 * BYTES_PER_NUMBER * each / (4.0 * int(states.min(initial=2)))
-    if proposal.grows:
+    if proposal.has_growing_memory:
         # Tables that grow have twice the room they need, and are copied from one to the other.
         met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
         need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
@@ -110,7 +110,7 @@ def _factors(graph: FactorGraph) -> float:
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
     """Bytes of the block of samples of one chain."""
     width = int(graph.cardinalities.max())
-    return max(BLOCK_ENTRIES, proposal.least_block * graph.n_variables) * (
+    return max(BLOCK_ENTRIES, proposal.min_block_sweeps * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
     )
 

@@ -65,7 +65,7 @@ class MemoryNeed(NamedTuple):
     what: str
     bytes: float
     remedy: str = "use fewer chains or members"
-    grows: bool = False  # whether it grows with the sweeps
+    has_growing_memory: bool = False  # whether it grows with the sweeps
 
 
 class MemoryEstimate(NamedTuple):
@@ -85,7 +85,7 @@ class MemoryEstimate(NamedTuple):
     @property
     def fixed(self) -> float:
         """What does not grow with the sweeps."""
-        return sum(need.bytes for need in self.needs if not need.grows)
+        return sum(need.bytes for need in self.needs if not need.has_growing_memory)
 
     def fits(self, max_memory: Size | None) -> bool:
         """Whether it is within the limit; a little beyond the tables always is."""
@@ -154,7 +154,7 @@ def estimate_run(
     needs.append(MemoryNeed("numbers of states", states, "use a smaller model"))
     # While starts are drawn, nothing but tables and chains is there.
     starts = states * (length.chains + 3) * (not layout.is_herd)
-    rest = sum(need.bytes for need in needs[1:-1] if not need.grows)
+    rest = sum(need.bytes for need in needs[1:-1] if not need.has_growing_memory)
     needs.append(MemoryNeed("starting states", max(0.0, starts - rest), "use fewer chains"))
     if length.sends:
         each = layout.chain_memory + sum(need.bytes for need in needs[3:4]) / length.chains
@@ -213,7 +213,7 @@ def _fitting(
             estimate.check(max_memory)
             return estimate, None
     estimate = estimate_run(layout, keep, length, chain)
-    growing = sum(need.bytes for need in estimate.needs if need.grows)
+    growing = sum(need.bytes for need in estimate.needs if need.has_growing_memory)
     if not growing:
         estimate.check(max_memory)
         return estimate, None
@@ -221,7 +221,9 @@ def _fitting(
     least = max(choice.every for choice in _every(keep))
     most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
     share = most / length.sweeps
-    needs = (n._replace(bytes=n.bytes * share) if n.grows else n for n in estimate.needs)
+    needs = (
+        n._replace(bytes=n.bytes * share) if n.has_growing_memory else n for n in estimate.needs
+    )
     estimate = MemoryEstimate(tuple(needs))
     estimate.check(max_memory)
     return estimate, most
@@ -307,7 +309,7 @@ def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterat
         yield MemoryNeed(
             "the error curve", 2 * (chains + 1) * points + 6 * table, "give fewer points at="
         )
-    if layout.bridges:
+    if layout.estimates_log_z:
         lanes, rows = layout.n_replicas, min(length.sweeps, MOST_SCORES)
         yield MemoryNeed(
             "scores of rungs", chains * 3.0 * rows * (BYTES_PER_NUMBER + 1) * (lanes + 2)

@@ -120,7 +120,7 @@ class Correlations:
     def _along(self, x: np.ndarray, distances: np.ndarray, model: Model) -> np.ndarray:
         """(..., distances) the share of pairs that are alike, over all axes of a lattice."""
         shape = model.shape
-        if not hasattr(model, "joined") and len(shape) < 2:
+        if not hasattr(model, "is_periodic_by_axis") and len(shape) < 2:
             raise MethodError(
                 f"expected pairs (E, 2) for Correlations on a model that is no lattice, got "
                 f"{short_repr(self.at)}"
@@ -158,7 +158,7 @@ def _alike_share_at_distance(
 
 def periodic_axes(model: Model) -> tuple[bool, ...]:
     """Whether the borders of a lattice are joined, for each axis."""
-    return tuple(getattr(model, "joined", (False,) * len(model.shape)))[::-1]
+    return tuple(getattr(model, "is_periodic_by_axis", (False,) * len(model.shape)))[::-1]
 
 
 def common_cardinality(model: Model) -> int:

@@ -178,7 +178,9 @@ def _large_lattice_terms(model: Lattice) -> tuple[float, float, list[CountTerm]]
         CountTerm(COUNT_STATE, first + k, scale=int(w)) for k, w in enumerate(units.fields) if w
     ]
     axes = range(len(shape) - 1, -1, -1)
-    for axis, scale, is_joined in zip(axes, units.couplings, model.joined, strict=True):
+    for axis, scale, is_joined in zip(
+        axes, units.couplings, model.is_periodic_by_axis, strict=True
+    ):
         if not scale:
             continue
         step, (ends, starts) = math.prod(shape[axis + 1 :]), axis_ends(shape, axis)

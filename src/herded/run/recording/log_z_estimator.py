@@ -148,7 +148,7 @@ def _estimate_of_ladder(
 ) -> LadderEstimate:
     """One ladder's estimate: bridges from the number of states down to the model."""
     scores, solid = recorder.arrays["series scores"], recorder.arrays["series solid"]
-    members, betas = layout.members, state.own["betas"]
+    members, betas = layout.members, state.method_arrays["betas"]
     model = layout.model
     states = log_array(model.cardinalities[model.evidence < 0].astype(np.float64))
     log_z = upwards = downwards = float(np.add.accumulate([0.0, *states])[-1])
@@ -158,7 +158,7 @@ def _estimate_of_ladder(
         np.empty(BATCHES_PER_LADDER),
         np.empty(BATCHES_PER_LADDER),
     )
-    for r in range(len(betas) - 1 - layout.melts):
+    for r in range(len(betas) - 1 - layout.softens_zeros):
         gap = betas[r + 1] - betas[r]
         rungs = scores[-length:].reshape(length, -1, members)
         here, there = (np.ascontiguousarray(gap * rungs[:, k]).reshape(-1) for k in (r, r + 1))
@@ -166,7 +166,7 @@ def _estimate_of_ladder(
         upwards += log_mean_exp(here)
         downwards -= log_mean_exp(-there)
         batches += up - down
-    if layout.melts:
+    if layout.softens_zeros:
         rate = solid[-length:].reshape(BATCHES_PER_LADDER, -1).mean(axis=1)
         whole = rate.mean()
         last = float(log_array([whole])[0])

@@ -72,8 +72,8 @@ class MarginalRecorder(Recorder):
         self.arrays = {"counts": np.zeros(size, np.int64), "sweeps": np.zeros(1, np.int64)}
 
     def add(self, block: np.ndarray, state: State, pool: Executor | None = None) -> None:
-        if len(state.ones):  # known variables are not visited, and not counted
-            drain_counts(state.ones, self.arrays["counts"])
+        if len(state.state_counts):  # known variables are not visited, and not counted
+            drain_counts(state.state_counts, self.arrays["counts"])
         elif self.binary:
             groups = -(-block.shape[1] // VARIABLES_PER_GROUP)
             count = partial(count_ones_in_samples, block, self.arrays["counts"])
@@ -104,11 +104,11 @@ class MarginalRecorder(Recorder):
         sweeps = max(int(self.arrays["sweeps"][0]), 1)
         width = self.layout.width
         if self.layout.scalar:  # all free variables are binary; clamped ones may be wider
-            ones = self.layout.unstore(state.tally) / (sweeps * 2.0**SCALAR_BITS)
+            ones = self.layout.unstore(state.conditional_sums) / (sweeps * 2.0**SCALAR_BITS)
             averages = np.zeros((len(ones), width))
             averages[:, :2] = np.stack([1.0 - ones, ones], axis=1)[:, :width]
         else:
-            sums = self.layout.unstore(state.tally.reshape(-1, width).T).T
+            sums = self.layout.unstore(state.conditional_sums.reshape(-1, width).T).T
             # Divided by their sum, because in blocks a variable is visited more or less than once.
             total = sums.sum(axis=1, keepdims=True)
             seen = total > 0

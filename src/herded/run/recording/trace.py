@@ -80,7 +80,7 @@ class TraceRecorder(Recorder):
     def expect(self, sweeps: int) -> None:
         """Space the looks as they will be after `sweeps` sweeps, to make none that is dropped."""
         every = self.arrays["every"]
-        cheap = 1 if self.reads else self.layout.least_block  # sweeps at once
+        cheap = 1 if self.reads else self.layout.min_block_sweeps  # sweeps at once
         while sweeps > self.most * every[0] or (
             every[0] < cheap and sweeps >= 2 * FEWEST_LOOKS * every[0]
         ):

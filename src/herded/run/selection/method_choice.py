@@ -190,7 +190,7 @@ def make_annealed_method(
     Models of other kinds say how hot that is (`hot`), or begin at 1.
     """
     if not has_factors(model):
-        return Gibbs(seed=seed, schedule=LinearCooling(getattr(model, "hot", 1.0)))
+        return Gibbs(seed=seed, schedule=LinearCooling(getattr(model, "start_temperature", 1.0)))
     schedule = LinearCooling(_barrier_temperature(to_factor_graph(model)))
     if herded and int(model.cardinalities.max()) <= MAX_ANNEALED_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)

@@ -131,7 +131,7 @@ def neighbours(model, at):
         n, along, joined = (
             model.shape[axis],
             model.couplings[last - axis],
-            model.joined[last - axis],
+            model.is_periodic_by_axis[last - axis],
         )
         for to in (at[axis] - 1, at[axis] + 1):
             if joined or 0 <= to < n:
