@@ -184,7 +184,7 @@ def _row(known: Known, name: str, result: Result, cpu: float) -> str:
             f"{half_widths(result.chain_marginals, result.kept.get('control'))[open_].mean():.1e}"
         )
     said = "; ".join(one.message.split(":")[0] for one in warned_of(result))
-    answered = next((s.name for s in result.climb if s.method == repr(result.method)), "")
+    answered = next((s.name for s in result.escalation if s.method == repr(result.method)), "")
     what = f"{name}: {answered}" if answered else name
     size = f"{known.model.n_variables:,}"
     return f"| {known.name} | {size} | {what} | {error} | {reach} | {cpu:.2g} | {said} |"
@@ -218,7 +218,9 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
         doubts = warned_of(result)
         inside, warned = inside + bool(low <= truth <= high), warned + bool(doubts)
         narrow += (high - low) / 2 <= NARROW
-        bethe = [re.search(r" is (\S+),", step.said) for step in result.climb if step.name == "bp"]
+        bethe = [
+            re.search(r" is (\S+),", step.said) for step in result.escalation if step.name == "bp"
+        ]
         yield (
             f"| {known.name} | {_known(truth)} | {result.log_z:.3f} +- {(high - low) / 2:.3f} | "
             f"{_known(result.log_z - truth)} | {result.method.rungs}, {result.sweeps:,} | "

@@ -275,8 +275,8 @@ def test_log_z_without_exact_inference(capsys):
     assert answer["method"] == "tempered" and "a ladder of temperatures" in answer["reason"]
     low, high = answer["log_z_interval"]
     assert low < answer["log_z"] < high
-    assert [step["name"] for step in answer["climb"]] == ["tempered", "bp"]
-    assert "Bethe's estimate" in answer["climb"][1]["said"]
+    assert [step["name"] for step in answer["escalation"]] == ["tempered", "bp"]
+    assert "Bethe's estimate" in answer["escalation"][1]["said"]
 
 
 def test_a_bound_of_minus_infinity_is_null_in_json(capsys):

@@ -35,7 +35,7 @@ def runs(monkeypatch):
 def test_a_later_stage_has_what_earlier_ones_leave(runs):
     keep = [hd.Marginals(), hd.Samples()]
     result = hd.infer(TORN, keep=keep, sweeps=4000, max_memory=LIMIT, progress=False)
-    assert len(runs) == 2 and len(result.climb) == 3
+    assert len(runs) == 2 and len(result.escalation) == 3
     (first, _), (second, _) = runs
     samples = 4 * 3600 * TORN.n_variables  # after the burn-in
     assert first == LIMIT and LIMIT - 2 * samples < second < LIMIT - 0.9 * samples

@@ -200,7 +200,7 @@ def test_an_earlier_stage_of_auto_is_not_lost(monkeypatch):
     assert not isinstance(error.result.method, hd.Tempered)
     assert error.result.marginals.shape == (8, 8, 2) and error.result.provenance["interrupted"]
     assert flags_of(error.result) == ["warning"]
-    assert [step.agrees for step in error.result.climb] == [False, False]  # and no witness
+    assert [step.agrees for step in error.result.escalation] == [False, False]  # and no witness
 
 
 def test_the_better_of_two_searches(monkeypatch):

@@ -62,7 +62,8 @@ class InferReport:
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
-    climb: tuple[AttemptReport, ...] = ()  # what was tried, where that was more than one method
+    # what was tried, where that was more than one method
+    escalation: tuple[AttemptReport, ...] = ()
     log_z_interval: tuple[float, float] | None = None
 
     def as_text(self) -> str:
@@ -74,8 +75,8 @@ class InferReport:
         else:
             lines = []
         before = [("time", self._time())]
-        if len(self.climb) > 1:
-            before += [("tried", printable(str(step), 300)) for step in self.climb]
+        if len(self.escalation) > 1:
+            before += [("tried", printable(str(step), 300)) for step in self.escalation]
             before.append(("answered", f"by {self.setup.choice.name}"))
         text = [*format_facts(before), *lines, *format_facts(self._judged())]
         return "\n".join(text).rstrip()
@@ -156,7 +157,7 @@ class InferReport:
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
-            "climb": [asdict(step) for step in self.climb],
+            "escalation": [asdict(step) for step in self.escalation],
             "warnings": list(self.warnings),
         }
         if self.log_z is not None:
@@ -221,7 +222,7 @@ def build_report(
         "seconds": float(result.provenance["seconds"]),
         "interrupted": bool(result.provenance["interrupted"]),
         "warnings": (*shown, *result.warnings, *_warnings(setup)),
-        "climb": result.climb,
+        "escalation": result.escalation,
     }
     if options.task == "pr":
         bridged = result.log_z_interval if setup.choice.name == "tempered" else None

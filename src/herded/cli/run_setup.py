@@ -101,10 +101,10 @@ class RunSetup:
 
     def after(self, result: Result) -> "RunSetup":
         """The same with the method and the run that have answered, where a climb came to others."""
-        if not result.climb or result.method == self.method:
+        if not result.escalation or result.method == self.method:
             return self
         facts = result.provenance
-        name = next(step.name for step in result.climb if step.method == repr(result.method))
+        name = next(step.name for step in result.escalation if step.method == repr(result.method))
         choice = replace(
             self.choice,
             name=name,

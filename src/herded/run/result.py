@@ -165,7 +165,7 @@ class Result:
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
     # `AttemptReport`s, where several were tried
-    climb: tuple[Any, ...] = field(default=(), repr=False)
+    escalation: tuple[Any, ...] = field(default=(), repr=False)
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:

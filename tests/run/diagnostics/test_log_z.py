@@ -214,7 +214,7 @@ def test_a_short_ladder_tells_how_long_the_burn_in_may_be(monkeypatch, compiling
     assert short == [100, 16] and name == "tempered at length" and rungs == 16
     assert share + rest == pytest.approx(LAST)
     assert burn_in == pytest.approx(1000 * rest / log_z_escalation.BURN_IN_DIVISOR, rel=1e-3)
-    assert [step.said for step in result.climb] == ["log Z is 1 +- 0.1"] * 2
+    assert [step.said for step in result.escalation] == ["log Z is 1 +- 0.1"] * 2
 
 
 def test_rungs_that_are_far_apart_are_more(monkeypatch):
@@ -251,7 +251,7 @@ def test_an_interrupt_leaves_the_log_z_that_is_there(monkeypatch, kept):
 
     result = log_z_escalation.escalate_log_z(RUNG, run, 100.0)
     assert len(ladders.calls) == 2 and result.provenance["interrupted"]
-    assert result.log_z == kept.get("log_z", 1.0) and len(result.climb) == 1 + len(kept)
+    assert result.log_z == kept.get("log_z", 1.0) and len(result.escalation) == 1 + len(kept)
 
 
 def test_a_run_that_is_too_short_says_so(monkeypatch):

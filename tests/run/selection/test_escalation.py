@@ -97,22 +97,22 @@ def gives(*warnings, **facts):
 def test_chains_that_agree_end_it_at_the_first_rung():
     runs = Runs(herd=gives())
     result = escalate(PLAIN, FIRST, runs, 40_000)
-    assert runs.names == ["herd"] and [step.agrees for step in result.climb] == [True]
-    assert "the chains agree" in str(result.climb[0])
+    assert runs.names == ["herd"] and [step.agrees for step in result.escalation] == [True]
+    assert "the chains agree" in str(result.escalation[0])
 
 
 def test_one_chain_cannot_disagree():
     runs = Runs(herd=gives(SINGLE_CHAIN))
-    assert len(escalate(PLAIN, FIRST, runs, 40_000).climb) == 1
+    assert len(escalate(PLAIN, FIRST, runs, 40_000).escalation) == 1
 
 
 def test_tempering_where_chains_disagree():
     runs = Runs(herd=gives(APART), tempered=gives())
     result = escalate(PLAIN, FIRST, runs, 40_000)
     assert runs.names == ["herd", "tempered"] and isinstance(result.method, hd.Tempered)
-    assert [step.name for step in result.climb] == ["herd", "tempered", "bp"]
-    assert result.climb[0].said == "the chains disagree" and not result.warnings
-    assert "belief propagation differs by" in result.climb[2].said
+    assert [step.name for step in result.escalation] == ["herd", "tempered", "bp"]
+    assert result.escalation[0].said == "the chains disagree" and not result.warnings
+    assert "belief propagation differs by" in result.escalation[2].said
 
 
 def test_blocks_where_zeros_are():
@@ -150,7 +150,7 @@ def test_the_least_doubtful_answers_where_none_agrees():
         blocks=gives(APART, spread=0.4, model=TIED),
         tempered_blocks=gives(APART, spread=0.5, model=TIED),
     )
-    assert escalate(TIED, FIRST, walled, 40_000).climb[-1].name == "bp"
+    assert escalate(TIED, FIRST, walled, 40_000).escalation[-1].name == "bp"
     assert escalate(TIED, FIRST, walled, 40_000).method.moves == hd.Blocks()
 
 
@@ -159,13 +159,13 @@ def test_chains_that_are_near_on_average_are_not_climbed_over():
     near = Runs(herd=gives(APART, spread=0.01))
     result = escalate(PLAIN, FIRST, near, 40_000)
     assert near.names == ["herd"] and result.warnings == (APART,)
-    assert [step.agrees for step in result.climb] == [False]
-    assert result.climb[0].said.startswith("the chains disagree, but are near: 95 % intervals")
+    assert [step.agrees for step in result.escalation] == [False]
+    assert result.escalation[0].said.startswith("the chains disagree, but are near: 95 % intervals")
     told = {"blocks": gives(APART, spread=0.01, model=TIED)}
     second = Runs(herd=gives(WALLED, APART, spread=0.01, model=TIED), **told)
     result = escalate(TIED, FIRST, second, 40_000)
     assert second.names == ["herd", "blocks"] and result.warnings == (APART,)
-    assert [step.name for step in result.climb] == ["herd", "blocks", "bp"]
+    assert [step.name for step in result.escalation] == ["herd", "blocks", "bp"]
 
 
 def test_a_mode_of_few_variables_is_climbed_over_however_near_the_average_is():
@@ -198,7 +198,10 @@ def test_what_else_speaks_against_near_chains_is_climbed_over(warnings):
 def test_a_rung_that_refuses_is_passed_over():
     runs = Runs(herd=gives(APART), tempered=MethodError("expected less"))
     result = escalate(PLAIN, FIRST, runs, 40_000)
-    assert result.method == FIRST.method and result.climb[1].said == "could not run: expected less"
+    assert (
+        result.method == FIRST.method
+        and result.escalation[1].said == "could not run: expected less"
+    )
     with pytest.raises(InfeasibleError, match="nothing"):
         escalate(PLAIN, FIRST, Runs(herd=InfeasibleError("nothing")), 40_000)
 
@@ -216,8 +219,8 @@ def test_an_interrupted_rung_does_not_answer_for_one_that_is_whole(seconds):
     result = escalate(PLAIN, FIRST, runs, 40_000, seconds)
     assert runs.names == ["herd", "tempered"] and result.warnings == (APART,)
     assert result.method == FIRST.method and result.provenance["interrupted"]
-    assert [step.agrees for step in result.climb] == [False, False]
-    assert result.climb[1].said == "interrupted after 100 sweeps"
+    assert [step.agrees for step in result.escalation] == [False, False]
+    assert result.escalation[1].said == "interrupted after 100 sweeps"
     refused = Runs(herd=MethodError("expected less"), tempered=gives(interrupted=True))
     assert isinstance(escalate(PLAIN, FIRST, refused, 40_000, seconds).method, hd.Tempered)
 
@@ -274,7 +277,7 @@ def test_the_rung_that_answers_has_the_rest_of_the_time(clock):
     result = escalate(PLAIN, first, runs, 40_000, 10.0)
     assert [seconds for _, seconds in runs.calls[:2]] == [10 * TRIAL_SHARE, 10 * TRIAL_SHARE]
     assert runs.names[-1] == "tempered at length" and clock.now == pytest.approx(LAST)
-    assert [step.name for step in result.climb] == ["herd", "tempered", "tempered", "bp"]
+    assert [step.name for step in result.escalation] == ["herd", "tempered", "tempered", "bp"]
 
 
 def test_a_slow_rung_leaves_no_time_for_others(clock):
@@ -320,14 +323,16 @@ def test_zeros_that_wall_single_moves_in_are_for_blocks():
     result = sampled(TIED)
     exact = hd.infer(TIED, hd.Exact()).marginals
     np.testing.assert_allclose(result.marginals, exact, atol=0.05)
-    assert not result.warnings and [step.name for step in result.climb] == ["blocks"]
+    assert not result.warnings and [step.name for step in result.escalation] == ["blocks"]
 
 
 def test_modes_far_apart_are_climbed_over(tmp_path):
     strong = hd.ising_grid(np.full((4, 4), 0.02), 1.5)
     result = sampled(strong, checkpoint=tmp_path / "run")
-    assert result.climb[0].said.startswith("the chains disagree") and len(result.climb) > 1
-    assert any(step.name == "tempered" for step in result.climb)
+    assert (
+        result.escalation[0].said.startswith("the chains disagree") and len(result.escalation) > 1
+    )
+    assert any(step.name == "tempered" for step in result.escalation)
     again = sampled(strong, checkpoint=tmp_path / "run")
     np.testing.assert_array_equal(again.marginals, result.marginals)
     assert again.method == result.method and again.warnings == result.warnings
@@ -343,7 +348,7 @@ def test_what_is_printed_and_written(tmp_path, capsys, monkeypatch):
     assert "tried" in text and "tempered" in text and "answered" in text
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [step["name"] for step in found["climb"]][1] == "tempered"
+    assert [step["name"] for step in found["escalation"]][1] == "tempered"
     assert found["method"] in ("tempered", "herd", "herded")
 
 
@@ -396,17 +401,20 @@ def search(found, other, interrupted=False):
 def test_the_better_of_two_searches():
     assert search(1.0, 2.0).method == hd.Tempered()
     assert search(2.0, 1.0).method == FIRST.method
-    assert [step.said for step in search(2.0, 1.0).climb] == [
+    assert [step.said for step in search(2.0, 1.0).escalation] == [
         "best log-score 2",
         "best log-score 1",
     ]
-    assert search(2.0, MethodError("expected less")).climb[1].said == "could not run: expected less"
-    assert len(search(2.0, 3.0, interrupted=True).climb) == 1
+    assert (
+        search(2.0, MethodError("expected less")).escalation[1].said
+        == "could not run: expected less"
+    )
+    assert len(search(2.0, 3.0, interrupted=True).escalation) == 1
 
 
 def test_annealing_and_a_ladder_look_for_the_best_state(monkeypatch):
     monkeypatch.setattr("herded.run.selection.method_choice.DEFAULT_EXACT_SECONDS", 0.0)
     model = hd.ising_grid(np.random.default_rng(5).normal(size=(4, 4)), 0.8)
     result = hd.infer(model, sweeps=200, keep=[hd.BestState()])
-    assert [step.name for step in result.climb] == ["annealing", "tempered"]
+    assert [step.name for step in result.escalation] == ["annealing", "tempered"]
     assert result.best.log_score == hd.infer(model, hd.Exact()).best.log_score

@@ -174,6 +174,6 @@ def test_a_method_that_was_chosen_is_doubted_too():
     with pytest.warns(hd.HerdedWarning):
         result = hd.infer(STRONG, sweeps=4000, chains=1, keep=keep)
     assert "hardly moved on" in result.reason
-    assert [step.name for step in result.climb[:2]] == ["herded", "tempered"]
-    assert result.climb[0].said == "the run is short for this model"
+    assert [step.name for step in result.escalation[:2]] == ["herded", "tempered"]
+    assert result.escalation[0].said == "the run is short for this model"
     assert any(one.severity == "warning" for one in result.diagnostics)

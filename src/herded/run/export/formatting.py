@@ -60,7 +60,7 @@ def _summary_rows(result: "Result") -> Iterator[tuple[str, str]]:
     yield "model", repr(result.model)
     if result.reason:
         yield "reason", result.reason
-    for step in result.climb if len(result.climb) > 1 else ():
+    for step in result.escalation if len(result.escalation) > 1 else ():
         yield "tried", str(step)
     if kept.get("chain_marginals") is not None:
         yield "marginals", f"{_shape(result.marginals)}{_spread(result)}"

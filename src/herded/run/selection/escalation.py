@@ -148,7 +148,7 @@ def escalate(
         result = _as_interrupted(result)
     elif not first_is_enough:
         steps += _cross_check_report(model, result, cross_check_seconds(seconds))
-    return with_memory(replace(result, climb=tuple(steps)), memory)
+    return with_memory(replace(result, escalation=tuple(steps)), memory)
 
 
 def _as_interrupted(result: Result) -> Result:
@@ -209,7 +209,7 @@ def keep_better_state(
                 found = _as_interrupted(found)
             if again.sweeps and again.best.log_score > found.best.log_score:
                 found = again
-    return replace(found, climb=tuple(steps))
+    return replace(found, escalation=tuple(steps))
 
 
 def _search_report(rung: Stage, result: Result) -> AttemptReport:

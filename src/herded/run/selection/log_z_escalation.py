@@ -50,8 +50,10 @@ def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) 
         )
     steps.append(_ladder_report(rung, result))
     if result.provenance["interrupted"]:
-        return replace(result, climb=tuple(steps))
-    return replace(result, climb=(*steps, *_bethe_report(result, cross_check_seconds(seconds))))
+        return replace(result, escalation=tuple(steps))
+    return replace(
+        result, escalation=(*steps, *_bethe_report(result, cross_check_seconds(seconds)))
+    )
 
 
 def _run_within_budget(
