@@ -45,8 +45,9 @@ def lines(quick: bool) -> Iterator[str]:
         models = {name: models[name] for name in list(models)[2:3]}
     yield (
         "Means of "
-        f"{seeds} seeds, and the worst of them in brackets; CPU of `hd.Tempered(rungs=, hottest=)` "
-        "over that of what `hd.recommend` makes of single moves, with its pilot and run."
+        f"{seeds} seeds, and the worst of them in brackets; CPU of `hd.Tempered(rungs=, "
+        "hottest_beta=)` over that of what `hd.recommend` makes of single moves, with its pilot "
+        "and run."
     )
     yield ""
     yield "| model | recommended | ladder, sweeps | tempered | CPU s | ratio | blocks | ratio |"
@@ -59,14 +60,14 @@ def lines(quick: bool) -> Iterator[str]:
 
 def _row(name: str, model: Any, seeds: int, quick: bool) -> str:
     truth = exact(model)
-    (rungs, hottest), sweeps, burn_in = LADDERS[name]
+    (rungs, hottest_beta), sweeps, burn_in = LADDERS[name]
     if quick:
         sweeps, burn_in = 300, 100
     kinds = {
         "single": lambda seed: recommend_single_site(
             model, 2_000 if quick else DEFAULT_UPDATES, seed=seed
         ),
-        "tempered": lambda seed: hd.Tempered(hd.Gibbs(seed=seed), rungs, hottest),
+        "tempered": lambda seed: hd.Tempered(hd.Gibbs(seed=seed), rungs, hottest_beta),
         "blocks": lambda seed: hd.Tempered(hd.Gibbs(seed=seed, moves=hd.Blocks()), 8),
     }
     if not model.has_hard_zeros:
@@ -94,7 +95,7 @@ def _row(name: str, model: Any, seeds: int, quick: bool) -> str:
         return f"{np.mean(seconds[kind]) / single:.2f}" if kind in kinds else "-"
 
     return (
-        f"| {name} | {told('single')} | {rungs}, {hottest}, {sweeps:,} | {told('tempered')} | "
+        f"| {name} | {told('single')} | {rungs}, {hottest_beta}, {sweeps:,} | {told('tempered')} | "
         f"{np.mean(seconds['tempered']):.2f} | {ratio('tempered')} | {told('blocks')} | "
         f"{ratio('blocks')} |"
     )

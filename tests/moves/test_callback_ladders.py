@@ -93,7 +93,7 @@ def test_refusals():
     for model, method, told in (
         (own, hd.Tempered(hd.Gibbs(herd=4)), "one ladder to a chain"),
         (own, hd.Tempered(hd.Gibbs(moves=hd.Blocks())), "one ladder to a chain"),
-        (own, hd.Tempered(hottest=0.0), "so that there is no log Z, got 0"),
+        (own, hd.Tempered(hottest_beta=0.0), "so that there is no log Z, got 0"),
         (hard, hd.Tempered(hd.Gibbs(seed=1), rungs=8), "impossible"),
     ):
         start = [0, 0] if model is hard else None

@@ -51,12 +51,12 @@ def compare_with_twin(model, kind, data):
     """The same samples, sums, temperatures, rejections and trips, wherever blocks are cut."""
     seed, chain = data.draw(st.integers(0, 3)), data.draw(st.integers(0, 2))
     scan = data.draw(st.sampled_from(("sequential", "checkerboard", "random")))
-    hottest, swaps = (
+    hottest_beta, swaps = (
         data.draw(st.sampled_from((0.3, 0.0))),
         data.draw(st.sampled_from(("components", "whole"))),
     )
     rungs = data.draw(st.sampled_from((3, 4, 5, 8) if kind == "field" else (3, 4, 5)))
-    method = hd.Tempered(hd.Gibbs(seed=seed, scan=scan), rungs, hottest, swaps)
+    method = hd.Tempered(hd.Gibbs(seed=seed, scan=scan), rungs, hottest_beta, swaps)
     layout = method.compile(model, kind=None if kind == "field" else kind)
     x0, sweeps, burn_in = member_starts(model, 1, stream_key(seed, chain, 3)), 70, 66
     found, tally, state = climb(
@@ -94,13 +94,13 @@ def test_the_twin_of_fields(data):
     compare_with_twin(data.draw(binary_pairs(8)), "field", data)
 
 
-@pytest.mark.parametrize("hottest", [0.2, 0.0])
+@pytest.mark.parametrize("hottest_beta", [0.2, 0.0])
 @examples(25)
 @given(data=st.data())
-def test_any_layout_that_cools_does_what_the_kernel_does(hottest, data):
+def test_any_layout_that_cools_does_what_the_kernel_does(hottest_beta, data):
     """Rung by rung with the layout "factor": the bits of the kernel that does all."""
     model = data.draw(sampled_models(1, 3))
-    method = hd.Tempered(hd.Gibbs(seed=data.draw(st.integers(0, 3))), 4, hottest)
+    method = hd.Tempered(hd.Gibbs(seed=data.draw(st.integers(0, 3))), 4, hottest_beta)
     layout = method.compile(model, kind="factor")
     rungs = [
         replace(hd.Gibbs(schedule="linear").compile(m), method=method.method)
@@ -172,7 +172,7 @@ def test_exchanges_leave_the_joint_of_both_rungs_as_it_is(model):
 
 @compiled
 @pytest.mark.parametrize("method", [
-    hd.Tempered(rungs=4), hd.Tempered(rungs=4, hottest=0), hd.Tempered(rungs=3, swaps="whole"),
+    hd.Tempered(rungs=4), hd.Tempered(rungs=4, hottest_beta=0), hd.Tempered(rungs=3, swaps="whole"),
     hd.Tempered(hd.Gibbs(herd=5), rungs=3),
     hd.Tempered(hd.Gibbs(moves=hd.Blocks(entries=8)), rungs=3),
 ])  # fmt: skip
@@ -243,8 +243,8 @@ def test_the_hottest_rung_is_hotter_where_all_variables_pull_together():
     pull_down = [((i,), [60.0, 0.0]) for i in range(n)]
     model = hd.FactorGraph([2] * n, [*pairs, *pull_down])
     assert hd.Tempered().compile(model).first_betas[0] == pytest.approx(4 / 120)
-    assert hd.Tempered(hottest=0.01).compile(model).first_betas[0] == 0.01
-    assert hd.Tempered(hottest=0).compile(model).first_betas[0] == 0.0
+    assert hd.Tempered(hottest_beta=0.01).compile(model).first_betas[0] == 0.01
+    assert hd.Tempered(hottest_beta=0).compile(model).first_betas[0] == 0.0
 
 
 def test_temperatures_move_in_the_burn_in_and_not_after():
@@ -262,7 +262,7 @@ def test_temperatures_move_in_the_burn_in_and_not_after():
 def test_nothing_came_down():
     """Rungs too far apart for anything to pass are told."""
     model = two_wells(60, 8.0)
-    result = hd.infer(model, hd.Tempered(rungs=2, hottest=0.01, swaps="whole"), sweeps=200)
+    result = hd.infer(model, hd.Tempered(rungs=2, hottest_beta=0.01, swaps="whole"), sweeps=200)
     assert any("nothing came down from the hottest rung" in text for text in result.warnings)
 
 
@@ -325,8 +325,8 @@ def test_a_run_goes_on():
         ({"method": hd.Gibbs(schedule="linear")}, "drop schedule="),
         ({"rungs": 1}, "expected 2 to 256 rungs, got 1"),
         ({"rungs": 2.5}, "expected 2 to 256 rungs, got 2.5"),
-        ({"hottest": 1.0}, "from 0 to below 1, got 1.0"),
-        ({"hottest": -0.1}, "from 0 to below 1, got -0.1"),
+        ({"hottest_beta": 1.0}, "from 0 to below 1, got 1.0"),
+        ({"hottest_beta": -0.1}, "from 0 to below 1, got -0.1"),
         ({"swaps": "some"}, "got 'some'"),
     ],
 )

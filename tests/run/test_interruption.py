@@ -227,7 +227,7 @@ def test_rounds_of_annealing(monkeypatch):
 
 def test_log_z_of_a_ladder_that_was_too_short(monkeypatch):
     press_in_block(monkeypatch, 1, sweeps=2)
-    method = hd.Tempered(hd.Gibbs(), rungs=8, hottest=0)
+    method = hd.Tempered(hd.Gibbs(), rungs=8, hottest_beta=0)
     options = {"sweeps": 1000, "chains": 2, "callback": lambda _: None}  # so it is not brief
     part = caught_from(hd.infer, MODEL, method, **options).result
     assert part.sweeps == 2 and flags_of(part) == ["warning"]

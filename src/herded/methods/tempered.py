@@ -54,7 +54,7 @@ class Tempered(Options):
         How each rung is swept: `Gibbs()` of any moves; of a herd, as many ladders draw together.
     rungs
         Replicas, from the hottest to the model itself.
-    hottest
+    hottest_beta
         The inverse temperature of the hottest rung; hotter where binary variables have so many
         strong couplings that they would be ordered there, too. With 0, where all states are alike,
         the run also gives log Z (`result.log_z`): take 16 rungs.
@@ -72,17 +72,17 @@ class Tempered(Options):
 
     method: Gibbs = SINGLE_SITE_GIBBS
     rungs: int = 8
-    hottest: float = 0.1
+    hottest_beta: float = 0.1
     swaps: str = "components"
 
     def __post_init__(self) -> None:
         check_method(self.method)
         if not is_whole_number(self.rungs, 2) or self.rungs > MAX_RUNGS:
             raise MethodError(f"expected 2 to {MAX_RUNGS} rungs, got {self.rungs!r}")
-        if not is_number_between(self.hottest, 0.0, 1.0) or self.hottest == 1:
+        if not is_number_between(self.hottest_beta, 0.0, 1.0) or self.hottest_beta == 1:
             raise MethodError(
                 "expected the inverse temperature of the hottest rung from 0 to below 1, got "
-                f"{self.hottest!r}"
+                f"{self.hottest_beta!r}"
             )
         if self.swaps not in SWAP_KINDS:
             raise MethodError(f'expected swaps="components" or "whole", got {self.swaps!r}')
@@ -136,8 +136,12 @@ class Tempered(Options):
         melts = graph.has_hard_zeros
         soft = soften_hard_zeros(graph) if melts else graph
         couplings, _ = find_couplings(graph)
-        hottest = self.hottest if couplings is None else min(self.hottest, disorder_beta(couplings))
-        betas = geometric_betas(self.rungs - melts, hottest)
+        hottest_beta = (
+            self.hottest_beta
+            if couplings is None
+            else min(self.hottest_beta, disorder_beta(couplings))
+        )
+        betas = geometric_betas(self.rungs - melts, hottest_beta)
         facts: dict[str, Any] = {
             "model": model,
             "memory": need,

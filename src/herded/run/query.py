@@ -51,7 +51,17 @@ def check_layout(layout: Layout, model: Model, method: object) -> None:
         return
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
-    options = "weights", "slack", "scan", "herd", "moves", "method", "rungs", "hottest", "swaps"
+    options = (
+        "weights",
+        "slack",
+        "scan",
+        "herd",
+        "moves",
+        "method",
+        "rungs",
+        "hottest_beta",
+        "swaps",
+    )
     if (
         type(layout.method) is not type(method)
         or any(getattr(layout.method, n, None) != getattr(method, n, None) for n in options)

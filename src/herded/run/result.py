@@ -334,7 +334,9 @@ class Result:
 
         Exact, a bound (mean field), Bethe's estimate, or bridged by a ladder, with an interval.
         """
-        remedy = "use Exact(), Tempered(rungs=16, hottest=0), MeanField() or BeliefPropagation()"
+        remedy = (
+            "use Exact(), Tempered(rungs=16, hottest_beta=0), MeanField() or BeliefPropagation()"
+        )
         return self._get(float, "log_z", remedy)
 
     @property
@@ -343,7 +345,7 @@ class Result:
 
         It holds once the burn-in is over; what speaks against that is in `warnings`.
         """
-        remedy = "use Tempered(rungs=16, hottest=0)"
+        remedy = "use Tempered(rungs=16, hottest_beta=0)"
         found = self._get(LogZEstimate, "log_z_interval", remedy, "bridged")
         return found.log_z - found.margin, found.log_z + found.margin
 

@@ -69,7 +69,7 @@ def test_what_a_batch_adds_is_how_the_estimate_changes():
 @given(model=sampled_models(1, 3), seed=st.integers(0, 9))
 def test_scores_of_replicas(model, seed):
     """Those of the melted model, and whether a state has a hard zero in the model itself."""
-    layout = hd.Tempered(rungs=3, hottest=0).compile(model)
+    layout = hd.Tempered(rungs=3, hottest_beta=0).compile(model)
     rng = np.random.default_rng(seed)
     free = rng.integers(0, model.cardinalities, (4, 3, model.n_variables))
     states = np.where(model.evidence >= 0, model.evidence, free)
@@ -112,7 +112,7 @@ def test_intervals_hold():
     """99 % of them, whatever the model; and they are not wide for nothing."""
     hits, reach = 0, []
     for k, model in enumerate(random_models()):
-        method = hd.Tempered(hd.Gibbs(seed=k), rungs=9, hottest=0)
+        method = hd.Tempered(hd.Gibbs(seed=k), rungs=9, hottest_beta=0)
         result = hd.infer(model, method, sweeps=3000, burn_in=300)
         truth, (low, high) = naive_log_z(model), result.log_z_interval
         hits += low <= truth <= high
@@ -126,7 +126,7 @@ def test_intervals_hold():
 def test_herds_blocks_and_several_ladders():
     model = list(random_models())[5]
     for inner in (hd.Gibbs(herd=4), hd.Gibbs(moves=hd.Blocks(entries=8))):
-        method = hd.Tempered(inner, rungs=6, hottest=0)
+        method = hd.Tempered(inner, rungs=6, hottest_beta=0)
         result = hd.infer(model, method, sweeps=500, burn_in=100, chains=2)
         low, high = result.log_z_interval
         assert abs(result.log_z - naive_log_z(model)) < high - low < 2.0
@@ -147,7 +147,7 @@ INF = -np.inf
 def test_one_possible_state(factors):
     """However little its factors give to it beside what they give to states that are forbidden."""
     model = hd.FactorGraph([2, 2], factors)
-    result = hd.infer(model, hd.Tempered(rungs=5, hottest=0), sweeps=500, burn_in=100)
+    result = hd.infer(model, hd.Tempered(rungs=5, hottest_beta=0), sweeps=500, burn_in=100)
     assert result.log_z == pytest.approx(naive_log_z(model), abs=0.5)
 
 
@@ -202,7 +202,7 @@ class Ladders:
         return Result(model.shape, sweeps, None, facts, kept=kept, model=model, method=rung.method)
 
 
-RUNG = Stage("tempered", hd.Tempered(rungs=16, hottest=0), None, 100, 2)
+RUNG = Stage("tempered", hd.Tempered(rungs=16, hottest_beta=0), None, 100, 2)
 LAST = 100 * (1 - CROSS_CHECK_SHARE)  # of 100 seconds, when the last run ends
 
 
@@ -268,7 +268,7 @@ def test_a_run_that_is_too_short_says_so(monkeypatch):
 def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tmp_path):
     """Also where so many sweeps were seen that only some are kept."""
     monkeypatch.setattr(log_z_estimator, "MAX_KEPT_SWEEPS", 80)
-    model, method = next(random_models()), hd.Tempered(rungs=4, hottest=0)
+    model, method = next(random_models()), hd.Tempered(rungs=4, hottest_beta=0)
     options = {"burn_in": 20, "chains": 2}
     whole = hd.infer(model, method, sweeps=300, **options)
     file = tmp_path / "run"
@@ -281,7 +281,7 @@ def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tm
 
 def test_sweeps_that_are_kept(monkeypatch):
     monkeypatch.setattr(log_z_estimator, "MAX_KEPT_SWEEPS", 40)
-    layout = hd.Tempered(rungs=3, hottest=0).compile(next(random_models()))
+    layout = hd.Tempered(rungs=3, hottest_beta=0).compile(next(random_models()))
     recorder = LogZ().recorder(layout)
     for rows in (7, 33, 1, 100, 19):
         recorder.add(np.zeros((rows, layout.sample_size), layout.sample_type), None)
@@ -293,9 +293,9 @@ def test_sweeps_that_are_kept(monkeypatch):
 def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
     model = next(random_models())
     result = hd.infer(model, hd.Tempered(rungs=3), sweeps=50)
-    with pytest.raises(hd.NotKeptError, match=r"Tempered\(rungs=16, hottest=0\)"):
+    with pytest.raises(hd.NotKeptError, match=r"Tempered\(rungs=16, hottest_beta=0\)"):
         result.log_z  # noqa: B018
-    with pytest.raises(hd.NotKeptError, match=r"Tempered\(rungs=16, hottest=0\)"):
+    with pytest.raises(hd.NotKeptError, match=r"Tempered\(rungs=16, hottest_beta=0\)"):
         result.log_z_interval  # noqa: B018
 
 
@@ -329,7 +329,7 @@ def test_a_short_ladder_on_a_strong_grid_is_doubted():
     couplings = rng.uniform(-4, 4, (12, 11)), rng.uniform(-4, 4, (11, 12))
     model = hd.ising_grid(rng.uniform(-1, 1, (12, 12)), couplings)
     truth = hd.infer(model, hd.Exact()).log_z
-    result = hd.infer(model, hd.Tempered(rungs=5, hottest=0), sweeps=100)
+    result = hd.infer(model, hd.Tempered(rungs=5, hottest_beta=0), sweeps=100)
     low, high = result.log_z_interval
     is_doubted = any("log Z" in text or "hottest" in text for text in result.warnings)
     assert low <= truth <= high or is_doubted

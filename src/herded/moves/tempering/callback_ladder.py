@@ -139,10 +139,10 @@ def propose_callback_ladder(
             "expected Tempered(Gibbs()) for a ConditionalModel, one ladder to a chain, which moves "
             f"one variable at a time, got {method.method!r:.200}: drop herd= and moves="
         )
-    if method.hottest == 0:
+    if method.hottest_beta == 0:
         raise MethodError(
-            "expected hottest= above 0 for a ConditionalModel, whose log-scores are known up to a "
-            "constant only, so that there is no log Z, got 0"
+            "expected hottest_beta= above 0 for a ConditionalModel, whose log-scores are known up "
+            "to a constant only, so that there is no log Z, got 0"
         )
     rungs, n, width = method.rungs, model.n_variables, int(model.cardinalities.max())
     chain = rungs * (48.0 * n + 8.0 * width + 2 * model.callbacks.bytes_of_member)
@@ -162,7 +162,7 @@ def propose_callback_ladder(
             chain_memory=chain,
             scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
             components_of=NO_FACTORS,
-            first_betas=geometric_betas(rungs, method.hottest),
+            first_betas=geometric_betas(rungs, method.hottest_beta),
             is_whole=True,
             softens_zeros=False,
             scan=order,

@@ -154,7 +154,7 @@ class LadderLayout(HerdLayout):
         who = "the ladder" if len(states) == 1 else f"{len(stuck)} of {len(states)} ladders"
         return [
             f"nothing came down from the hottest rung of {who} to the coldest, which has seen what "
-            "it could reach from its start: use more rungs, more sweeps, or a larger hottest="
+            "it could reach from its start: use more rungs, more sweeps, or a larger hottest_beta="
         ]
 
     def arrays_of(self, state: State) -> LadderArrays:
@@ -336,13 +336,13 @@ def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
     return soft_graph.given(dict(zip(known.tolist(), graph.evidence[known].tolist(), strict=True)))
 
 
-def geometric_betas(rungs: int, hottest: float) -> np.ndarray:
-    """Inverse temperatures from `hottest` to 1 in equal ratios; from 0 as squares."""
+def geometric_betas(rungs: int, hottest_beta: float) -> np.ndarray:
+    """Inverse temperatures from `hottest_beta` to 1 in equal ratios; from 0 as squares."""
     places = np.arange(rungs) / (rungs - 1)
-    if hottest == 0:
+    if hottest_beta == 0:
         return places * places
-    betas: np.ndarray = exp_array((1.0 - places) * log_array([hottest])[0])
-    betas[0], betas[-1] = hottest, 1.0
+    betas: np.ndarray = exp_array((1.0 - places) * log_array([hottest_beta])[0])
+    betas[0], betas[-1] = hottest_beta, 1.0
     return betas
 
 

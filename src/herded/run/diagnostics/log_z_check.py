@@ -17,7 +17,7 @@ MAX_EXACT_VARIABLES, QUICK_EXACT_BYTES = 256, 2.0**24
 MAX_BOUND_ENTRIES = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
 BOUND_SWEEPS = 16
-LADDER_REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest=0), --task pr"
+LADDER_REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest_beta=0), --task pr"
 LOG_Z_TOLERANCE = 0.05  # an error of log Z that nobody needs to be warned of
 
 

@@ -163,7 +163,7 @@ def describe_elimination(plan: EliminationPlan) -> str:
 
 def make_log_z_ladder(seed: int = 0, herd: int = 1) -> Tempered:
     """The ladder that gives log Z."""
-    return Tempered(Gibbs(seed=seed, herd=herd), rungs=LOG_Z_RUNGS, hottest=0.0)
+    return Tempered(Gibbs(seed=seed, herd=herd), rungs=LOG_Z_RUNGS, hottest_beta=0.0)
 
 
 def max_contexts_of_a_variable(model: Model) -> float:
