@@ -28,7 +28,12 @@ from herded.run.observables.recorder import Observables
 from herded.run.observables.result import build_observable_results, with_diagnostics
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import join_chains
-from herded.run.recording.log_z_estimator import LogZ, LogZRecorder, estimate_log_z, log_z_warnings
+from herded.run.recording.log_z_estimator import (
+    KeepLogZ,
+    LogZRecorder,
+    estimate_log_z,
+    log_z_warnings,
+)
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
 from herded.run.result import (
@@ -209,7 +214,7 @@ def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
 
 def _log_z_records(run: SamplerRun) -> dict[str, Any]:
     """log Z, its interval, and what it is made of."""
-    ladders = [(chain.state, cast(LogZRecorder, chain.recorders[LogZ])) for chain in run.chains]
+    ladders = [(chain.state, cast(LogZRecorder, chain.recorders[KeepLogZ])) for chain in run.chains]
     found = estimate_log_z(cast(LadderLayout, run.layout), ladders)
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 

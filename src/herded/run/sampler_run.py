@@ -19,7 +19,7 @@ from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.log_z_estimator import LogZ
+from herded.run.recording.log_z_estimator import KeepLogZ
 from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import ErrorCurve, MarginalRecorder, Marginals
 from herded.run.recording.trace import Trace, TraceRecorder
@@ -328,7 +328,7 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
         trace.begin(state)
         recorders[Trace] = trace  # to tell whether the run is long enough
     if layout.estimates_log_z:
-        recorders[LogZ] = LogZ().recorder(cast(LadderLayout, layout))
+        recorders[KeepLogZ] = KeepLogZ().recorder(cast(LadderLayout, layout))
     if Observables in keep:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.moves.tempering.ladder_layouts import soften_hard_zeros
 from herded.run.recording import log_z_estimator
-from herded.run.recording.log_z_estimator import LogZ, log_z_warnings
+from herded.run.recording.log_z_estimator import KeepLogZ, log_z_warnings
 from herded.run.recording.log_z_kernels import log_mean_exp, score_replicas, solve_bridge_log_ratio
 from herded.run.result import LogZEstimate, Result
 from herded.run.selection import log_z_escalation
@@ -282,7 +282,7 @@ def test_scores_do_not_depend_on_blocks_workers_or_interruptions(monkeypatch, tm
 def test_sweeps_that_are_kept(monkeypatch):
     monkeypatch.setattr(log_z_estimator, "MAX_KEPT_SWEEPS", 40)
     layout = hd.Tempered(rungs=3, hottest_beta=0).compile(next(random_models()))
-    recorder = LogZ().recorder(layout)
+    recorder = KeepLogZ().recorder(layout)
     for rows in (7, 33, 1, 100, 19):
         recorder.add(np.zeros((rows, layout.sample_size), layout.sample_type), None)
     recorder.gather()

@@ -15,7 +15,7 @@ from herded.system.atomic_files import FilePath
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import Place, read_arrays
 
-CHECKPOINT_FORMAT = 2  # since runs keep traces (run/recording/trace.py)
+CHECKPOINT_FORMAT = 3  # 2: runs keep traces; 3: recorders have other names
 
 
 def write_checkpoint(

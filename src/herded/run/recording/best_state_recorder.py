@@ -34,7 +34,7 @@ class BestState:
     def recorder(self, layout: Layout) -> Recorder:
         if has_factors(layout.model):
             return BestRecorder(layout)
-        return ScoredRecorder(layout)
+        return LogScoreBestRecorder(layout)
 
 
 class BestRecorder(Recorder):
@@ -60,7 +60,7 @@ class BestRecorder(Recorder):
             run_ranges(keep, len(first) - 1, partial(np.asarray, work), pool)
 
 
-class ScoredRecorder(Recorder):
+class LogScoreBestRecorder(Recorder):
     """One part, of all variables: nobody knows which of them go together."""
 
     def __init__(self, layout: Layout) -> None:

@@ -30,7 +30,7 @@ MANY_ROUND_TRIPS = 100.0  # from which on the shorter batches are long enough
 
 
 @dataclass(frozen=True)
-class LogZ:
+class KeepLogZ:
     """Keep what log Z takes; every ladder from beta = 0 does."""
 
     def recorder(self, layout: LadderLayout) -> "LogZRecorder":
