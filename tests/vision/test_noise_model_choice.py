@@ -232,7 +232,7 @@ def test_the_benchmark_prints_its_table(monkeypatch):
 
 
 def test_a_changed_clean_picture_is_an_infinite_loss():
-    case = gain_by_noise.Case("generated", "a", False, "sigma 0", 0.0, 0.1, "grey", False, False)
+    case = gain_by_noise.Case("generated", "a", "sigma 0", 0.0, 0.1, "grey", False, False)
     assert case.gain == -np.inf and case.cell() == "changed g"
     assert case._replace(after=0.0).gain == 0.0
     assert case._replace(before=0.1, after=0.01).gain == pytest.approx(10.0)
