@@ -171,7 +171,9 @@ def lines(quick: bool) -> Iterator[str]:
     yield ""
     yield "Decibels (PSNR) of the noisy picture and what `hd.vision.denoise(noisy)` gains; wrong"
     yield "pixels before and after for salt and pepper on two levels. Models: 2 two levels, g grey,"
-    yield "i only salt and pepper replaced, n left as it is; ! a warning. The choice of the model was"
+    yield (
+        "i only salt and pepper replaced, n left as it is; ! a warning. The choice of the model was"
+    )
     yield "developed on these pictures, among others."
     yield ""
     conditions = [noise for noise, _ in noisy_pictures(np.zeros((2, 2)))]
