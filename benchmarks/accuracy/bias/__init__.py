@@ -23,8 +23,8 @@ PARTS = (
     (
         "Herding in time",
         "How far counts are from the sum of the conditionals, in visits: by Lemma 1 at most 1 for "
-        "each weight of a variable of two states, however long the run is. Herds round conditionals "
-        "at random: their distance grows with the square root of the visits.",
+        "each weight of a variable of two states, however long the run is. Herds round "
+        "conditionals at random: their distance grows with the square root of the visits.",
         herding_in_time.lines,
     ),
     (
