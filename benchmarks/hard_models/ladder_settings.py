@@ -37,12 +37,12 @@ WIDTH = 100
 AGAIN = "the same, other seeds"
 
 LADDERS: dict[str, Any] = {
-    "8 rungs, hottest 0.1": (8, 0.1),
+    "8 rungs, hottest_beta 0.1": (8, 0.1),
     AGAIN: (8, 0.1),
     "4 rungs": (4, 0.1),
     "16 rungs": (16, 0.1),
-    "hottest 0.03": (8, 0.03),
-    "hottest 0.3": (8, 0.3),
+    "hottest_beta 0.03": (8, 0.03),
+    "hottest_beta 0.3": (8, 0.3),
 }
 BLOCKS: dict[str, Any] = {
     "256 entries, 16 blocks": (256, 16),

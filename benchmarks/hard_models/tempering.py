@@ -20,7 +20,7 @@ from herded.run.selection.recommendation import DEFAULT_UPDATES, recommend_singl
 TITLE = "# Tempering"
 SEEDS = 6
 ROOM = "8G"  # for exact answers
-LADDERS: dict[str, tuple[Any, int, int]] = {  # rungs, hottest; sweeps, burn-in
+LADDERS: dict[str, tuple[Any, int, int]] = {  # rungs, hottest_beta; sweeps, burn-in
     "grid 20x20, J up to 4": ((8, 0.1), 10_000, 2_000),
     "cube 5^3, J = +-1.3": ((8, 0.1), 12_000, 2_000),
     "60 variables of 4 states": ((8, 0.1), 4_000, 1_000),

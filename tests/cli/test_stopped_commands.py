@@ -116,7 +116,7 @@ def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
         "from herded.cli import run_setup as setup\n"
         "from herded.cli.main import main\n"
         "compiled = 'import os, time; os.kill(os.getpid(), 15); time.sleep(0.01)'\n"
-        "setup.run_memory = lambda *args, **options: exec(compiled) or 0.0\n"
+        "setup.estimate_run_memory = lambda *args, **options: exec(compiled) or 0.0\n"
         f"sys.exit(main({[str(word) for word in SAMPLE]!r}))"
     )
     with open("program.py", "w") as file:

@@ -160,9 +160,9 @@ def test_only_what_is_asked_for_is_computed(monkeypatch):
         hd.infer(model, Exact(), keep=keep)
         return {name: calls.count(name) for name in set(calls)}
 
-    assert called(None) == {"Sums.forward": 16, "Sums.backward": 16}
-    assert called([]) == {"Sums.forward": 16}
-    assert called([hd.BestState()]) == {"Maxima.forward": 16, "Maxima.backward": 16}
+    assert called(None) == {"SumElimination.forward": 16, "SumElimination.backward": 16}
+    assert called([]) == {"SumElimination.forward": 16}
+    assert called([hd.BestState()]) == {"MaxElimination.forward": 16, "MaxElimination.backward": 16}
 
 
 def test_what_was_not_asked_for_is_found_when_it_is():

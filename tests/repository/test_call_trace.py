@@ -11,9 +11,9 @@ import pytest
 import herded as hd
 from tests.repository import call_trace
 
-# Of infer on a grid: 14 of 29 files estimate memory, record, and judge the length of the run.
-FILES, CROSSINGS, FRAMES = 29, 200, 7
-FILES_OF_A_CHOICE = 19  # of infer without a method
+# Of infer on a grid: 14 of 36 files estimate memory, record, and judge the length of the run.
+FILES, CROSSINGS, FRAMES = 36, 210, 7
+FILES_OF_A_CHOICE = 21  # of infer without a method
 FILES_OF_A_COMMAND = 33
 
 compiled = pytest.mark.skipif(

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run import infer as infer_module
 from herded.run.memory.held_results import bytes_of_result, left_of
 from herded.run.selection import plan
 
@@ -67,7 +66,7 @@ def test_herds_beside_a_run_have_what_it_leaves(monkeypatch):
     monkeypatch.setattr("herded.run.diagnostics.cross_check.add_herd_cross_check", control)
     run = hd.infer(TORN, hd.HerdedGibbs(), sweeps=10, chains=2, max_memory=LIMIT)
     assert limits == [LIMIT - run.provenance["memory_at_most"]]
-    assert infer_module.left_of(None, 5.0) is None
+    assert left_of(None, 5.0) is None
 
 
 def test_what_is_left():

@@ -94,10 +94,10 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
     name = "nocona" if os.environ.get("NUMBA_CPU_NAME") == "generic" else "generic"
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 0]
     assert run(nursery, package, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="") == [first, 1]
-    module = edit(package, "class ErrorCurve", "class ", "class  ")
+    module = edit(package, "class ErrorCurve:", "class ", "class  ")
     assert module not in PackageSources(package).reached("herded.draws.herded_weights")
     assert run(nursery, package) == [first, 1]
-    edit(package, "def draw(key", "mix(key + ", "mix(key + np.uint64(1) + ")
+    edit(package, "def random_bits(key", "mix(key + ", "mix(key + np.uint64(1) + ")
     second, hits = run(nursery, package)
     assert second != first and hits == 0
     sources = PackageSources(package)
@@ -281,7 +281,10 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, nursery, tmp_p
 
     What comes from the cache needs no compiler.
     """
-    calls = ["start_all_scalar(w, np.uint64(5))", "print(draw(np.uint64(5), np.uint64(0)) >> 33)"]
+    calls = [
+        "start_all_scalar(w, np.uint64(5))",
+        "print(random_bits(np.uint64(5), np.uint64(0)) >> 33)",
+    ]
     program = "\n".join(
         [
             "import numpy as np, sys",
@@ -289,7 +292,7 @@ def test_a_kernel_is_called_by_kernels_and_by_python(inner_first, nursery, tmp_p
             "from herded.system.numerics.counter_rng import random_bits",
             "w = np.zeros(1, np.uint32)",
             *(calls if inner_first else reversed(calls)),
-            "print(w[0], sum(draw.dispatcher.stats.cache_hits.values()))",
+            "print(w[0], sum(random_bits.dispatcher.stats.cache_hits.values()))",
             "print('numba.np.linalg' in sys.modules)",  # so it is where compilers were prepared
         ]
     )
@@ -341,7 +344,7 @@ print(numba.njit(lambda a: np.dot(a, a))(np.arange(3.0)))
 def test_a_kernel_is_a_function_with_a_name():
     assert (
         JIT.Kernel is type(random_bits)
-        and random_bits.__name__ == "draw"
+        and random_bits.__name__ == "random_bits"
         and "random bits" in random_bits.__doc__
     )
     assert (

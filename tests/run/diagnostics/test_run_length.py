@@ -1,13 +1,12 @@
 """Runs that are short for their model: what a trace holds, and what is said of it."""
 
-import importlib
 import warnings
 
 import numpy as np
 import pytest
 
 import herded as hd
-from herded.run import build_result
+from herded.run import build_result, execute
 from herded.run.diagnostics.length_diagnostics import (
     EQUAL_STARTS_KIND,
     HALVES_DIFFER_KIND,
@@ -22,7 +21,6 @@ from herded.run.diagnostics.run_length import (
 )
 from herded.run.recording.trace import MAX_TRACE_LOOKS, Trace
 
-INFER = importlib.import_module("herded.run.infer")  # a name that the function hides
 CRITICAL = 2.0 / np.log(1.0 + np.sqrt(2.0))
 POTTS = hd.potts_grid(np.random.default_rng(5).normal(0, 0.3, (6, 7, 3)), 0.3)
 SPARSE = hd.pairwise_model(
@@ -57,7 +55,7 @@ def traces(monkeypatch):
         return assess_length(recorders, observables, model)
 
     monkeypatch.setattr(build_result, "assess_length", keep_and_assess)
-    monkeypatch.setattr(INFER, "needs_other_starts", lambda _: False)  # which is another run
+    monkeypatch.setattr(execute, "needs_other_starts", lambda _: False)  # which is another run
     return seen
 
 

@@ -15,7 +15,10 @@ from herded.system.memory_limits import Size
 
 def bytes_of_result(result: Result) -> float:
     """Bytes of the arrays that a result keeps, each counted once."""
-    states = [[one.x, one.tally, one.ones, one.own] for one in result.state or ()]
+    states = [
+        [one.x, one.conditional_sums, one.state_counts, one.method_arrays]
+        for one in result.state or ()
+    ]
     observables = result.kept.get("observables") or {}
     series = [one.values for one in observables.values() if one.values is not None]
     owners: dict[int, int] = {}
