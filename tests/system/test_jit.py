@@ -97,7 +97,7 @@ def test_an_edit_and_a_processor_are_seen(nursery, package):
     module = edit(package, "class ErrorCurve:", "class ", "class  ")
     assert module not in PackageSources(package).reached("herded.draws.herded_weights")
     assert run(nursery, package) == [first, 1]
-    edit(package, "def random_bits(key", "mix(key + ", "mix(key + np.uint64(1) + ")
+    edit(package, "def random_bits(key", "mix64(key + ", "mix64(key + np.uint64(1) + ")
     second, hits = run(nursery, package)
     assert second != first and hits == 0
     sources = PackageSources(package)

@@ -1,4 +1,4 @@
-"""A counter-based stream of random bits: u = mix(key + golden * counter).
+"""A counter-based stream of random bits: u = mix64(key + golden * counter).
 
 The finaliser is SplitMix64 (Steele, Lea, Flood 2014). A draw is a function of its key and its
 counter alone, so it does not matter in which order, on which thread or after which interruption
