@@ -110,7 +110,7 @@ def run_until_done(
 
 
 def _next_block_sweeps(run: Runnable, step: int, took: float, seconds: float | None) -> int:
-    """Sweeps of the next block, after one of `step` sweeps that `took` so many seconds."""
+    """Return the sweeps of the next block, after one of `step` sweeps that `took` seconds."""
     if seconds is None:
         least, time_left = run.least, MAX_BLOCK_SECONDS
     else:

@@ -39,7 +39,7 @@ def read_checkpoint(
     ----------
     path
     max_memory, held
-        Arrays are read within a limit, of which the run holds so many bytes.
+        Arrays are read within the limit, less the `held` bytes that the run has already.
     place
         As in `read_arrays`: arrays that have a place take no further memory.
     """

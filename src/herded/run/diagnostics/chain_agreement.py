@@ -20,7 +20,7 @@ MAX_SPREAD_OF_DRAWS = 4.0
 FALSE_ALARMS = 1e-3
 
 # Members of a herd have not moved on when more of them are as they were than chance explains: by
-# MIN_STUCK_EXCESS, and by so many standard deviations.
+# MIN_STUCK_EXCESS, and by STUCK_SIGMAS standard deviations.
 MIN_STUCK_EXCESS = 0.15
 STUCK_SIGMAS = 5.0
 

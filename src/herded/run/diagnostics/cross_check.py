@@ -40,13 +40,13 @@ from herded.system.numerics.counter_rng import stream_key
 SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
 MAX_CHECK_SWEEPS, MIN_CHECK_SWEEPS = 192, 8  # of it, with its burn-in
 MAX_CHECK_UPDATES = 2**25  # of all variables in it
-BURN_IN_DIVISOR = 4  # a part in so many
+BURN_IN_DIVISOR = 4  # burn-in is 1/4 of the sweeps
 MIN_PROBABILITY_GAP = 0.05  # of two probabilities, beyond
 GAP_SIGMAS = 6.0  # standard errors of the herds
 ANSWER_SIGMAS = 4.0  # of the answer, where it has a noise of its own, which is an upper bound
 # updates of a variable in a run that herds in time, from which on it has a control
 MIN_UPDATES_TO_CROSS_CHECK = 8_000
-CHECK_UPDATES_DIVISOR = 2  # which has one part in so many of them,
+CHECK_UPDATES_DIVISOR = 2  # the control has half as many,
 CHECK_UPDATES_DIVISOR_IN_BLOCKS = 8  # or in blocks, where an update of a herd takes no less time
 CROSS_CHECK_HERDS, CROSS_CHECK_MEMBERS = 8, 16
 BP_CHECK_SWEEPS, BP_CHECK_SECONDS, BP_CHECK_DAMPING = 200, 2.0, 0.5

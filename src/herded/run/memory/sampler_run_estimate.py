@@ -230,7 +230,7 @@ def _fitting(
 
 
 def _every(keep: dict[type, Any]) -> list[Any]:
-    """What is kept of every so many sweeps."""
+    """Choices that keep one in `every` sweeps: samples and series."""
     return [keep[kind] for kind in (Samples,) if kind in keep] + [
         choice for choice in observables_of(keep) if choice.series
     ]

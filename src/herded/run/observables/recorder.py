@@ -348,7 +348,7 @@ class ObservableRecorder(Recorder):
 
 
 def rows_at_once(layout: Layout, numbers: int) -> int:
-    """Sweeps that are looked at together where values have so many numbers for each member."""
+    """Return how many sweeps are evaluated together, by the numbers of a value of each member."""
     states = max(1, layout.members * layout.model.n_variables)
     return max(
         1, min(MAX_STATES_PER_PASS // states, MAX_NUMBERS_PER_CALL // (layout.members * numbers))
@@ -356,7 +356,7 @@ def rows_at_once(layout: Layout, numbers: int) -> int:
 
 
 def members_at_once(layout: Layout, numbers: int) -> int:
-    """How many members a function gets that gives so many numbers for each."""
+    """Return how many members a function gets, by the numbers that it gives for each."""
     n = max(layout.model.n_variables, 1)
     return max(1, min(MAX_STATES_PER_CALL // n, MAX_NUMBERS_PER_CALL // numbers))
 

@@ -26,7 +26,7 @@ from herded.run.selection.escalation import (
 )
 
 PILOT_SHARE = 0.06  # of the seconds, for the short ladder
-BURN_IN_DIVISOR = 8  # a part in so many
+BURN_IN_DIVISOR = 8  # burn-in is 1/8 of the sweeps
 MIN_LADDER_SWEEPS = 100  # of a run that is worth its burn-in
 # standard deviations of log weights between two rungs, from which bridges are poor
 MAX_RUNG_DISTANCE = 2.0

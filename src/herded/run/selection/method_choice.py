@@ -34,7 +34,7 @@ EXACT_WORK_BY_TASK = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marg
 LOG_Z_RUNGS = 16  # rungs of a ladder for log Z, where they are enough
 DEFAULT_CHAINS = 4
 LOG_Z_LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
-LADDER_BURN_IN_DIVISOR = 5  # a part in so many
+LADDER_BURN_IN_DIVISOR = 5  # burn-in is 1/5 of the sweeps
 
 
 @dataclass(frozen=True)

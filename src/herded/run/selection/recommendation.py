@@ -34,7 +34,7 @@ from herded.system.numerics.counter_rng import stream_key
 
 DEFAULT_UPDATES = 40_000  # of each variable, unless told
 RECOMMENDED_HERDS = 4  # independent runs: they give intervals
-PILOT_DIVISOR = 20  # a pilot is one part in so many of the budget
+PILOT_DIVISOR = 20  # a pilot takes 1/20 of the budget
 MIN_PILOT_SWEEPS = 16  # sweeps that tell something
 # With 8 sweeps for each autocorrelation time of a pilot every third run was reported as short, and
 # errors were no smaller.
