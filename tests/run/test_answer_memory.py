@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.memory.held_results import bytes_of_result, left_of
+from herded.run.memory.held_results import bytes_of_result, remaining_limit
 from herded.run.selection import plan
 
 TORN = hd.ising_grid(np.zeros((20, 20)), 1.0)
@@ -66,11 +66,15 @@ def test_herds_beside_a_run_have_what_it_leaves(monkeypatch):
     monkeypatch.setattr("herded.run.diagnostics.cross_check.add_herd_cross_check", control)
     run = hd.infer(TORN, hd.HerdedGibbs(), sweeps=10, chains=2, max_memory=LIMIT)
     assert limits == [LIMIT - run.provenance["memory_at_most"]]
-    assert left_of(None, 5.0) is None
+    assert remaining_limit(None, 5.0) is None
 
 
 def test_what_is_left():
-    assert left_of("1k", 24) == 1000 and left_of(10, 20) == 1 and left_of("1k", 0) == "1k"
+    assert (
+        remaining_limit("1k", 24) == 1000
+        and remaining_limit(10, 20) == 1
+        and remaining_limit("1k", 0) == "1k"
+    )
 
 
 def test_bytes_of_a_result_are_those_of_its_arrays():

@@ -32,7 +32,7 @@ from herded.run.diagnostics.length_diagnostics import needs_other_starts
 from herded.run.distributed.remote_chains import RemoteChains
 from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
-from herded.run.memory.held_results import left_of
+from herded.run.memory.held_results import remaining_limit
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
 from herded.run.observables.recorder import Observable
 from herded.run.progress import SnapshotCallback
@@ -178,7 +178,10 @@ def run_method(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
-        result, left = build_sampler_result(run, reason, doubt), left_of(max_memory, run.memory)
+        result, left = (
+            build_sampler_result(run, reason, doubt),
+            remaining_limit(max_memory, run.memory),
+        )
         in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
         if in_time and chains > 1 and not run.interrupted:
             from herded.run.diagnostics.cross_check import (

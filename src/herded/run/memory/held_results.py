@@ -1,6 +1,6 @@
-"""What an earlier result holds while another run is made for the same answer.
+"""Memory that an earlier result holds while another run is made for the same answer.
 
-A limit of memory is that of the answer: a later run has what earlier results leave of it.
+A limit of memory is that of the whole answer: a later run may use what earlier results leave of it.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from herded.system.memory_limits import Size
 
 
 def bytes_of_result(result: Result) -> float:
-    """Bytes of the arrays that a result keeps, each counted once."""
+    """Return the bytes of the arrays that a result keeps, each counted once."""
     states = [
         [one.x, one.conditional_sums, one.state_counts, one.method_arrays]
         for one in result.state or ()
@@ -30,8 +30,8 @@ def bytes_of_result(result: Result) -> float:
     return float(sum(owners.values()))
 
 
-def left_of(max_memory: Size | None, held: float) -> Size | None:
-    """What is left of a limit; where there is none, what is free tells what is left."""
+def remaining_limit(max_memory: Size | None, held: float) -> Size | None:
+    """Return the part of a limit that is not held; None where free memory is the limit."""
     if max_memory is None or not held:
         return max_memory
     return max(1.0, memory_limits.memory_limit(max_memory) - held)

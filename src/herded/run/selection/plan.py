@@ -25,7 +25,7 @@ from herded.run.checkpoints.checkpoint_header import (
     read_checkpoint_header,
 )
 from herded.run.execute import issue_warnings, run_method
-from herded.run.memory.held_results import left_of
+from herded.run.memory.held_results import remaining_limit
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Diagnostic, Result
 from herded.run.selection.annealing_restarts import anneal_until_time_is_up
@@ -327,7 +327,7 @@ def _run_stage(
     model: Model, rung: Stage, seconds: float | None, options: dict[str, Any], name: str
 ) -> Result:
     """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
-    own = {**options, "max_memory": left_of(options.get("max_memory"), rung.held)}
+    own = {**options, "max_memory": remaining_limit(options.get("max_memory"), rung.held)}
     if name:
         own["layout"] = None
         path = options.get("checkpoint")
