@@ -5,11 +5,11 @@ same work done by other packages, as far as they are installed (pip install ".[p
 `peers` is the comparison alone, and `speed`, `many-models`, `time-to-accuracy` or `scaling` one
 section of it; without `--peers` these compare with samplers written by hand. `--out DIR` also
 writes DIR/tables.md, where the sections that were not run stay as they are, and DIR/peers.csv. No
-number here is a promise; `python -m benchmarks --out docs` makes that page, `python -m
-docs.tools.benchmark_plots` the pictures of it, `python -m benchmarks uai --models DIR >
-docs/models.md` the one on models from files, and `python -m benchmarks bias >
-benchmarks/results/bias.md` the tables on bias. `--updates`, `--rows`, `--every`, `--scores` and
-`--others` are for `herds`, which says more; `--others` is also for `ladders`.
+number here is a promise; `python -m benchmarks --out benchmarks/results` makes that page, `python
+-m docs.tools.benchmark_plots` the pictures of it, and `python -m benchmarks PART >
+benchmarks/results/PART.md` the tables of a part that has a page of its own.
+`--updates`, `--rows`, `--every`, `--scores` and `--others` are for `herds`, which says more;
+`--others` is also for `ladders`.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A sampler of one's own: trees of variables, each drawn at once given all others.
 
 `TreeGibbs` uses public names only, and works with `hd.infer` like the samplers of the package.
-docs/own-sampler.md goes through it line by line.
+docs/how-to/custom-sampler.md goes through it line by line.
 """
 
 from dataclasses import dataclass

@@ -1,78 +1,81 @@
 """Which pages the site has, in which order, under which headings.
 
-A page of docs/ that is not named here goes to the end of the how-to pages: nothing is lost.
+A page that is not named here comes last among the pages of its folder, so that none is lost.
 """
 
-from pathlib import Path
+from docs.tools.page_files import DOCS, RESULTS, page_files
 
-DOCS = Path(__file__).parents[1]
-
-SECTIONS: dict[str, list[str]] = {
-    "Start": ["tutorial", "live", "choose", "gallery", "overview"],
-    "How to": [
-        "bayes-nets",
-        "physics",
-        "pictures",
-        "ner",
-        "english-model",
-        "qubo",
-        "hard-models",
-        "blocks",
-        "tempering",
-        "own-conditionals",
-        "learn",
-        "variable-selection",
-        "mixtures",
-        "scale",
-        "own-sampler",
-        "results",
-        "infer",
-        "files",
-    ],
-    "Theory": ["theory", "herds", "precision", "paper-map"],
-    "Measured": ["benchmarks", "which-method", "models", "tables"],
-    "Reference": ["reference/index", "architecture", "kernels", "contributing", "changelog"],
+SECTIONS: dict[str, tuple[str, list[str]]] = {  # heading: folder, and its first pages
+    "Start": ("start", ["tutorial", "choose", "gallery", "live"]),
+    "How to": (
+        "how-to",
+        [
+            "bayes-nets",
+            "physics",
+            "pictures",
+            "ner",
+            "english-model",
+            "qubo",
+            "learn",
+            "variable-selection",
+            "mixtures",
+            "hard-models",
+            "blocks",
+            "tempering",
+            "results",
+            "scale",
+            "custom-conditionals",
+            "custom-sampler",
+        ],
+    ),
+    "Explanation": ("explanation", ["theory", "herds", "precision", "paper-map"]),
+    "Reference": ("reference", ["reference/index", "command-line", "file-formats"]),
+    "Measured": ("measured", ["benchmarks"]),
+    "Contributors": ("contributors", ["contributing", "architecture", "changelog"]),
+    "Design notes": ("design", []),
 }
 LABELS = {  # where the title of a page is long
-    "scale": "Many machines, many models, large lattices",
+    "scale": "Many models, machines and large lattices",
     "qubo": "Quadratic problems (QUBO)",
     "hard-models": "Hard models",
     "blocks": "Blocks",
     "tempering": "Tempering and log Z",
-    "infer": "The command line",
-    "files": "Files",
     "theory": "Theory",
     "herds": "Herds",
     "precision": "Precision",
     "benchmarks": "Speed and accuracy",
-    "tables": "All tables",
     "architecture": "Architecture",
     "kernels": "Kernels",
 }
-MADE = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/
-FIRST = "index"
+GENERATED = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/
+RESULTS_SECTION = "Measured"  # has the tables of benchmarks/results, too
 
 
 def sections() -> dict[str, list[str]]:
-    """The pages that there are, each under its heading."""
-    there = {path.stem for path in DOCS.glob("*.md")} - {FIRST}
-    found = {
-        title: [name for name in names if name in there | MADE] for title, names in SECTIONS.items()
-    }
-    named = {name for names in found.values() for name in names}
-    found["How to"] += sorted(there - named)
+    """Return the pages under each heading, as paths within the site."""
+    files = page_files()
+    found = {}
+    for title, (folder, names) in SECTIONS.items():
+        there = [name for name, path in files.items() if path.parent == DOCS / folder]
+        ordered = [name for name in names if name in there or name in GENERATED]
+        ordered += [name for name in there if name not in names]
+        found[title] = [name if name in GENERATED else f"{folder}/{name}" for name in ordered]
+    found[RESULTS_SECTION] += [f"results/{path.stem}" for path in sorted(RESULTS.glob("*.md"))]
     return found
 
 
 def toctrees() -> str:
-    """The contents of the whole site, for the end of its first page."""
+    """Return the contents of the whole site, for the end of its first page."""
     return "\n".join(
         f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n"
         + "\n".join(map(_entry, names))
         + "\n```\n"
         for title, names in sections().items()
+        if names
     )
 
 
-def _entry(name: str) -> str:
-    return f"{LABELS[name]} <{name}>" if name in LABELS else name
+def _entry(page: str) -> str:
+    """A line of a toctree, with a label where there is one."""
+    name = page.rpartition("/")[2]
+    return f"{LABELS[name]} <{page}>" if name in LABELS else page

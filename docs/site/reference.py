@@ -33,7 +33,7 @@ PLAIN = {"Methods", LAST}  # of these only what a user sets, not what `infer` ca
 
 def write(folder: Path) -> None:
     """The pages of the reference, into `folder`."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     rooms = sorted(name for name in herded.__all__ if isinstance(getattr(herded, name), ModuleType))
     names = []
     for heading, members in _grouped().items():

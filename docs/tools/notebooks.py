@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docs.tools.page_files import page_files
 from docs.tools.transcripts import BLOCKS
 
-DOCS = Path(__file__).parents[1]
 PAGES = ("bayes-nets", "physics", "hard-models")
 
 
@@ -55,7 +55,7 @@ def write(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name in PAGES:
-        page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        page = page_files()[name].read_text(encoding="utf-8")
         paths.append(folder / f"{name}.ipynb")
         paths[-1].write_text(json.dumps(notebook(page), indent=1) + "\n", encoding="utf-8")
     return paths

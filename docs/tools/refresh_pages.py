@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import herded
+from docs.tools.page_files import page_files
 from docs.tools.transcripts import has_output, replayed
 
-FOLDER = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```console(?P<words>[^\n]*)\n(?P<text>.*?)^```$", re.M | re.S)
 CLOCK = re.compile(r"\b\d+(\.\d+)?(e[-+]?\d+)?(?= s\b| seconds\b)")
 DIGITS = re.compile(r"(\.\d{8})\d+")
@@ -133,7 +133,7 @@ def _blurred(page: str) -> str:
 
 def pages(names: list[str]) -> Iterator[Path]:
     """The pages of these names, or all that show commands or what their Python prints."""
-    for path in sorted(FOLDER.glob("*.md")):
+    for path in page_files().values():
         page = path.read_text(encoding="utf-8")
         if path.stem in names or (not names and (BLOCK.search(page) or has_output(page))):
             yield path
@@ -143,7 +143,7 @@ def main() -> int:
     options = argparse.ArgumentParser(
         prog="python -m docs.tools.refresh_pages", description=__doc__.split("\n")[0]
     )
-    options.add_argument("pages", nargs="*", metavar="PAGE", help="such as infer; default: all")
+    options.add_argument("pages", nargs="*", metavar="PAGE", help="such as tutorial; default: all")
     options.add_argument("--check", action="store_true", help="write nothing, name what is old")
     chosen = options.parse_args()
     old = 0

@@ -1,4 +1,4 @@
-"""Precision: what `docs/precision.md` says of rounded conditionals, against many digits."""
+"""Precision: what its page says of rounded conditionals, checked with many digits."""
 
 import math
 import warnings

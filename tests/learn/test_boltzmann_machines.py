@@ -239,7 +239,7 @@ def test_scikit_learn_may_be_missing(monkeypatch):
 
 def test_the_page_on_learning_prints_what_it_says():
     """If not, and rightly so: python -m docs.tools.refresh_pages learn"""
-    found = transcripts("learn.md")
+    found = transcripts("learn")
     assert len(found) >= 7
     for said, printed in found:
         assert said == printed

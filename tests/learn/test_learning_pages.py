@@ -10,7 +10,7 @@ from tests.support.page_transcripts import transcripts
 pytest.importorskip("sklearn", reason="the pages use estimators of scikit-learn")
 
 
-@pytest.mark.parametrize("page", ["variable-selection.md", "mixtures.md"])
+@pytest.mark.parametrize("page", ["variable-selection", "mixtures"])
 def test_pages_print_what_they_say(page):
     found = transcripts(page)
     assert len(found) >= 2

@@ -291,7 +291,7 @@ def test_log_scores_are_differences_along_paths(seed):
 
 @pytest.mark.skipif(UNCOMPILED, reason="thousands of sweeps")
 def test_the_page_prints_what_it_says():
-    for said, printed in transcripts("own-conditionals.md"):
+    for said, printed in transcripts("custom-conditionals"):
         assert printed == said
 
 

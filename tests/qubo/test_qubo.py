@@ -383,7 +383,7 @@ def test_dimod_may_be_missing(monkeypatch):
 
 
 def test_the_page_says_what_happens():
-    found = transcripts("qubo.md")
+    found = transcripts("qubo")
     assert len(found) == 3
     for said, printed in found:
         assert said == printed

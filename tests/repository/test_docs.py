@@ -1,12 +1,12 @@
 """The pages of the docs show what their commands print."""
 
 import shlex
-from pathlib import Path
 
 import pytest
 
 from docs.tools import refresh_pages
-from docs.tools.refresh_pages import FOLDER, Command, commands, is_current, pages, refreshed
+from docs.tools.page_files import DOCS, RESULTS, page_files
+from docs.tools.refresh_pages import Command, commands, is_current, pages, refreshed
 from tests.repository import module_list
 from tests.support.commands import quick
 from tests.support.example_budget import ALL
@@ -71,13 +71,13 @@ def test_a_command_that_fails_unasked():
 
 
 def test_all_pages_that_show_commands_are_found():
-    assert {"files", "infer", "scale"} <= {path.stem for path in pages([])}
+    assert {"file-formats", "command-line", "scale"} <= {path.stem for path in pages([])}
     assert "tutorial" in {path.stem for path in pages([])}  # its Python prints
     assert "architecture" not in {path.stem for path in pages([])}
-    assert [path.stem for path in pages(["infer"])] == ["infer"]
+    assert [path.stem for path in pages(["scale"])] == ["scale"]
 
 
-@pytest.mark.parametrize("name", ["files", "infer", "scale"])
+@pytest.mark.parametrize("name", ["file-formats", "command-line", "scale"])
 def test_pages_are_current(name, monkeypatch):
     """If not, and rightly so: python -m docs.tools.refresh_pages"""
     offer, run = refresh_pages._offer, refresh_pages.run
@@ -93,7 +93,7 @@ def test_pages_are_current(name, monkeypatch):
     monkeypatch.setattr(
         refresh_pages, "_offer", lambda path, _: offer(path, shlex.join(quick(path.name)[1:]))
     )
-    page = Path(FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    page = page_files()[name].read_text(encoding="utf-8")
     assert is_current(page), f"python -m docs.tools.refresh_pages {name}"
 
 
@@ -105,11 +105,11 @@ def test_the_list_of_suites_is_current():
 
 def test_readme_quotes_what_was_measured():
     """Both times of a row are in rows of that work in the tables; ratios are theirs."""
-    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 120
     section = readme.split("## What it is best at", 1)[1].split("\n## ", 1)[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
-    measured = (FOLDER / "tables.md").read_text(encoding="utf-8").splitlines()
+    measured = (RESULTS / "tables.md").read_text(encoding="utf-8").splitlines()
     assert len(rows) > 5
     for row in rows:
         work, ours, peer, ratio = (cell.strip() for cell in row.strip("|").split("|"))
@@ -122,7 +122,7 @@ def test_readme_quotes_what_was_measured():
 
 def test_readme_keeps_its_promises():
     """The two commands that must work in a fresh checkout, word for word."""
-    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     install = "python3 -m venv .venv && .venv/bin/pip install '.[paper]' && .venv/bin/herded paper"
     test = ".venv/bin/pip install '.[test]' && .venv/bin/python -m pytest"
     assert f"\n    {install}\n" in readme and f"\n    {test}\n" in readme

@@ -1,7 +1,9 @@
 """The site: code on its pages runs, every page has a place, tables are read, text means itself."""
 
 import math
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,17 +12,15 @@ from docs.tools import transcripts
 from docs.tools.benchmark_plots import __main__ as measured
 from docs.tools.benchmark_plots import tables
 from docs.tools.notebooks import notebook
-from tests.support.page_transcripts import DOCS
+from docs.tools.page_files import DOCS, RESULTS, page_files
 from tests.support.page_transcripts import transcripts as run
 
 
 @pytest.mark.filterwarnings("ignore::herded.errors.HerdedWarning")
-@pytest.mark.parametrize(
-    "name", ["index", "tutorial", "choose", "overview", "theory", "herds", "tempering"]
-)
+@pytest.mark.parametrize("name", ["index", "tutorial", "choose", "theory", "herds", "tempering"])
 def test_code_on_the_pages_prints_what_they_say(name):
     """If not, and rightly so: python -m docs.tools.refresh_pages"""
-    found = run(f"{name}.md")
+    found = run(name)
     assert found
     for said, printed in found:
         assert said == printed
@@ -28,7 +28,7 @@ def test_code_on_the_pages_prints_what_they_say(name):
 
 def test_code_of_the_readme_runs(tmp_path, monkeypatch):
     """On the net of the tutorial."""
-    tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    tutorial = page_files()["tutorial"].read_text(encoding="utf-8")
     net = re.search(r'write_text\("""\n(.*?)"""\)', tutorial, re.DOTALL)
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     [block] = transcripts.BLOCKS.finditer(readme)
@@ -42,7 +42,8 @@ def test_code_of_the_readme_runs(tmp_path, monkeypatch):
 
 def test_a_new_user_needs_ten_lines():
     """The end of the tutorial: load, evidence by name, marginals with intervals, a plot."""
-    blocks = [m["code"] for m in transcripts.BLOCKS.finditer((DOCS / "tutorial.md").read_text())]
+    page = page_files()["tutorial"].read_text(encoding="utf-8")
+    blocks = [match["code"] for match in transcripts.BLOCKS.finditer(page)]
     code = blocks[-1]
     assert len(code.strip().splitlines()) <= 10
     for word in ("read_model", "given", "interval", "plot"):
@@ -52,17 +53,23 @@ def test_a_new_user_needs_ten_lines():
 def test_every_page_has_one_place():
     placed = [name for names in navigation.sections().values() for name in names]
     assert len(placed) == len(set(placed))
-    there = {path.stem for path in DOCS.glob("*.md")} - {"index"}
-    assert set(placed) == there | navigation.MADE
+    there = {path for path in DOCS.rglob("*.md") if path != DOCS / "index.md"}
+    written = {path.relative_to(DOCS).with_suffix("").as_posix() for path in there}
+    tables = {f"results/{path.stem}" for path in RESULTS.glob("*.md")}
+    assert set(placed) == written | tables | navigation.GENERATED
     for name in placed:
         assert re.search(rf"^(.* <)?{name}>?$", navigation.toctrees(), re.MULTILINE)
 
 
 def test_links_between_pages_lead_somewhere():
-    for path in DOCS.glob("*.md"):
+    for path in [*page_files().values(), *RESULTS.glob("*.md")]:
         text = transcripts.BLOCKS.sub("", path.read_text(encoding="utf-8"))
-        for target in re.findall(r"\]\(([\w-]+)\.md", text):
-            assert (DOCS / f"{target}.md").exists() or target in navigation.MADE, (path, target)
+        for link in re.findall(r"\]\(([\w./-]+)\.(?:md|rst)", text):
+            target = Path(os.path.normpath(path.parent / link))
+            generated = target.is_relative_to(DOCS) and (
+                target.relative_to(DOCS).as_posix() in navigation.GENERATED
+            )
+            assert target.with_suffix(".md").exists() or generated, (path, link)
 
 
 PAGE = """# A page
@@ -110,11 +117,11 @@ def test_pictures_and_leaderboard_are_as_old_as_their_tables():
     """If not: python -m docs.tools.benchmark_plots"""
     page = measured.PAGE.read_text(encoding="utf-8")
     assert page == measured.with_board(page)
-    pages = page + (DOCS / "herds.md").read_text(encoding="utf-8")
+    pages = page + page_files()["herds"].read_text(encoding="utf-8")
     for name in measured.PLOTS:
         picture = (measured.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
         assert picture.endswith(measured.mark(name)), name
-        assert f"(pictures/measured/{name}.svg)" in pages
+        assert f"/pictures/measured/{name}.svg)" in pages
 
 
 def test_goals_are_read():

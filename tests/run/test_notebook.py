@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from docs.tools import notebooks
+from docs.tools.page_files import page_files
 from docs.tools.transcripts import BLOCKS
 from tests.support.timeouts import HANGS
 
@@ -65,7 +66,7 @@ def run(book, folder, Client):
 
 
 def page_of(name):
-    return (notebooks.DOCS / f"{name}.md").read_text(encoding="utf-8")
+    return page_files()[name].read_text(encoding="utf-8")
 
 
 # What is there by then stays: `%reset` looks for garbage, and need not look there.

@@ -3,7 +3,6 @@
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import herded as hd
+from docs.tools.page_files import page_files
 from herded import theory
 from herded.errors import MethodError, ModelError
 from tests.support.example_budget import examples
@@ -349,7 +349,7 @@ def test_sorted_members_are_better_at_products_and_as_good_at_means():
 
 
 def test_the_page_shows_what_is_computed():
-    page = (Path(__file__).parents[2] / "docs" / "herds.md").read_text(encoding="utf-8")
+    page = page_files()["herds"].read_text(encoding="utf-8")
     exec(page.partition("```python\n")[2].partition("```")[0], {})
     table = page.partition("| J, h | members | mean of a spin |")[2].partition("\n\n")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]

@@ -41,7 +41,7 @@ class Known(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """How far recorded conditionals may be from p, as `docs/precision.md` says."""
+    """How far recorded conditionals may be from p, as `docs/explanation/precision.md` says."""
 
     absolute: float = 2.0**-31  # of the law, fixed
     relative: float = 0.0  # of the law, fixed: a share of the smaller of p and 1 - p

@@ -1,1 +1,1 @@
-"""Plots and the leaderboard of docs/benchmarks.md, from tables of pages."""
+"""Plots and the leaderboard of docs/measured/benchmarks.md, from tables of pages."""

@@ -1,6 +1,6 @@
-"""python -m docs.tools.benchmark_plots: plots, and the leaderboard of docs/benchmarks.md.
+"""python -m docs.tools.benchmark_plots: plots, and the leaderboard of docs/measured/benchmarks.md.
 
-Pictures of docs/benchmarks.md come from docs/tables.md, those of docs/herds.md from its own tables.
+Pictures of that page come from benchmarks/results/tables.md, those of herds from its own tables.
 A picture ends with a hash of its tables, by which the tests can tell whether it is as old as they.
 """
 
@@ -11,9 +11,10 @@ from pathlib import Path
 
 from docs.tools.benchmark_plots.plots import PLOTS, data, drawn
 from docs.tools.benchmark_plots.tables import TABLES, boards
+from docs.tools.page_files import DOCS, page_files
 
-PAGE = TABLES.with_name("benchmarks.md")
-FOLDER = TABLES.parent / "pictures" / "measured"
+PAGE = page_files()["benchmarks"]
+FOLDER = DOCS / "pictures" / "measured"
 BOARD = re.compile(r"(?<=<!-- leaderboard -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 

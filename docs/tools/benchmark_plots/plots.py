@@ -1,10 +1,11 @@
-"""The pictures of docs/benchmarks.md and docs/herds.md, each drawn from tables of a page."""
+"""The pictures of the pages benchmarks and herds, each drawn from tables of a page."""
 
 from collections.abc import Callable
 from textwrap import wrap
 from typing import Any
 
 from docs.tools.benchmark_plots.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
+from docs.tools.page_files import page_files
 from herded.system.figures import (
     GIBBS_COLOUR,
     HERDED_COLOUR,
@@ -248,7 +249,8 @@ PLOTS: dict[str, tuple[str, tuple[str, ...], Callable[[Tables], Any]]] = {
 def data(name: str) -> Tables:
     """The tables that a picture is drawn from."""
     page, headings, _ = PLOTS[name]
-    text = TABLES.with_name(f"{page}.md").read_text(encoding="utf-8")
+    path = TABLES if page == "tables" else page_files()[page]
+    text = path.read_text(encoding="utf-8")
     return [rows for heading in headings for rows in tables(text, heading)]
 
 

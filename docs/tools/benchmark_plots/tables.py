@@ -1,10 +1,11 @@
-"""Read the tables of docs/tables.md, which `python -m benchmarks` writes."""
+"""Read the tables of benchmarks/results/tables.md, which `python -m benchmarks` writes."""
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-TABLES = Path(__file__).parents[2] / "tables.md"
+from docs.tools.page_files import RESULTS
+
+TABLES = RESULTS / "tables.md"
 REACH = ("Ising 10x10, J and h to 0.3", "Ising 10x10, J and h to 1", "Ising 30x30, J and h to 0.3")
 GOALS = ("0.01", "0.003", "0.001")
 PACKAGES = {  # the beginning of a row, and what it is called here

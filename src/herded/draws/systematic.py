@@ -8,7 +8,8 @@ Visit variable i in all n chains of a herd at once. Each has its own conditional
 The p_k and the order are fixed before phi is drawn, so that phi is uniform before each step and
 carries with probability p_k: every member is exactly a Gibbs chain. The number of ones is the sum
 of the p_k rounded up or down (systematic sampling, Madow 1949), so that the herd's average is less
-noisy than that of independent chains. `docs/herds.md` has the proof, `herded.theory` checks it.
+noisy than that of independent chains. `docs/explanation/herds.md` has the proof, `herded.theory`
+checks it.
 
 More than two states are split in halves again and again, each split with a phase of its own that
 only members who come to it use.

@@ -3,7 +3,7 @@
 A *sampler* advances a state and writes every sweep's sample into a block; what a run keeps of
 them is none of its business. A *solver* advances towards an answer and gives it at the end.
 Classes that have these methods are samplers and solvers: nothing need be inherited, and `infer`
-takes them like those of the package (docs/own-sampler.md).
+takes them like those of the package (docs/how-to/custom-sampler.md).
 """
 
 from concurrent.futures import Executor

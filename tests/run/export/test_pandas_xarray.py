@@ -243,7 +243,7 @@ def test_an_old_xarray_has_no_trees(result, monkeypatch):
 def test_the_page_says_what_happens(tmp_path, monkeypatch):
     pytest.importorskip("h5netcdf")
     monkeypatch.chdir(tmp_path)  # it writes a file
-    found = transcripts("results.md")
+    found = transcripts("results")
     assert len(found) == 10
     for said, printed in found:
         assert said == printed

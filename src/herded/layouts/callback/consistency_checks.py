@@ -159,8 +159,8 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
         f"the model's functions run as plain Python, since {model.callbacks.why_plain}: "
         f"conditional takes {1e6 * took:.2g} us, some "
         f"{max(1.0, took / COMPILED_UPDATE_SECONDS):.0f} times as "
-        "long as the compiled ones of docs/own-conditionals.md; rewrite it for Numba, pass "
-        "vectorised=True for a herd, or compiled=False if you know"
+        "long as the compiled ones of docs/how-to/custom-conditionals.md; rewrite it for Numba, "
+        "pass vectorised=True for a herd, or compiled=False if you know"
     )
 
 

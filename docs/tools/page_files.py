@@ -1,0 +1,26 @@
+"""Find the pages of the documentation by name."""
+
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1]
+RESULTS = DOCS.parent / "benchmarks" / "results"
+FOLDERS = (
+    "start",
+    "how-to",
+    "explanation",
+    "measured",
+    "reference",
+    "contributors",
+    "design",
+)  # of docs/, in the order of the site
+
+
+def page_files() -> dict[str, Path]:
+    """Return the file of every page by its name, such as `tutorial`; names are unique."""
+    paths = [DOCS / "index.md"]
+    for folder in FOLDERS:
+        paths += sorted((DOCS / folder).glob("*.md"))
+    files = {path.stem: path for path in paths}
+    if len(files) < len(paths):
+        raise ValueError("expected every page to have a name of its own")
+    return files
