@@ -7,7 +7,8 @@ section of it; without `--peers` these compare with samplers written by hand. `-
 writes DIR/tables.md, where the sections that were not run stay as they are, and DIR/peers.csv. No
 number here is a promise; `python -m benchmarks --out benchmarks/results` makes that page, `python
 -m docs.tools.benchmark_plots` the pictures of it, and `python -m benchmarks PART >
-benchmarks/results/PART.md` the tables of a part that has a page of its own.
+benchmarks/results/PART.md` the tables of a part that has a page of its own. That of `chosen-stages`
+stays as it is where a change leaves the choices of `auto` alone.
 `--updates`, `--rows`, `--every`, `--scores` and `--others` are for `herds`, which says more;
 `--others` is also for `ladders`.
 """
@@ -29,6 +30,7 @@ from benchmarks.accuracy import (
 from benchmarks.denoising import automatic_settings, denoising_methods, gain_by_noise, picture_size
 from benchmarks.hard_models import (
     block_moves,
+    chosen_stages,
     exact_inference,
     ladder_settings,
     qubo,
@@ -91,6 +93,7 @@ APART = {
     "fit": fit_improvement,
     "memory": memory_estimates,
     "blocks": block_moves,
+    "chosen-stages": chosen_stages,
     "herds": herd_comparison,
     "herd-orders": phase_orders,
     "herd-spread": energy_spread,
