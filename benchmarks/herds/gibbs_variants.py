@@ -20,6 +20,7 @@ import herded as hd
 from herded.models.factor_graph import to_factor_graph
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 UNIT = 2.0**-53
 _11 = np.uint64(11)
@@ -86,7 +87,8 @@ def antithetic(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
     sweeps = updates // 2
     burn_in = sweeps // 10
     other = arrays(model, seed + 1).start
-    pair_sweeps(of.told, of.start, other, sweeps, burn_in, stream_key(seed, 0, 77), kept)
+    key = stream_key(seed, 0, StreamPurpose.BENCHMARK_SAMPLERS)
+    pair_sweeps(of.told, of.start, other, sweeps, burn_in, key, kept)
     return shares(of, kept)
 
 

@@ -14,6 +14,7 @@ import herded as hd
 from benchmarks.herds.gibbs_variants import UNIT, _11, arrays, conditional, pick, shares
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 PLAIN, RESTLESS, ZERO_SELF = 0, 1, 2
 
@@ -36,7 +37,7 @@ def zero_self(model: hd.FactorGraph, updates: int, seed: int) -> np.ndarray:
 def run(model: hd.FactorGraph, updates: int, seed: int, how: int) -> np.ndarray:
     of = arrays(model, seed)
     kept = np.zeros((len(of.cards), of.cards.max()))
-    key = stream_key(seed, 0, 77)
+    key = stream_key(seed, 0, StreamPurpose.BENCHMARK_SAMPLERS)
     random_sweeps(of.told, of.start, updates, updates // 10, key, how, kept)
     return shares(of, kept)
 

@@ -14,6 +14,7 @@ from benchmarks.support.model_families import ring, torus
 from benchmarks.support.random_models import Edges
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 TITLE = "# The order of a herd's members"
 INDEPENDENT, SHUFFLED, SORTED, TWO_PHASES = 0, 1, 2, 3
@@ -63,9 +64,8 @@ def run(
     start = np.searchsorted(both[:, 0], np.arange(n + 1))
     spins = np.random.default_rng(seed).choice(np.array([-1, 1]), (n, members))
     averages = np.empty((BURN_IN + sweeps, 3))
-    herd_sweeps(
-        spins, start, both[:, 1].copy(), coupling, field, how, stream_key(seed, 9), averages
-    )
+    key = stream_key(seed, StreamPurpose.BENCHMARK_ORDERS)
+    herd_sweeps(spins, start, both[:, 1].copy(), coupling, field, how, key, averages)
     return averages[BURN_IN:]
 
 

@@ -21,6 +21,7 @@ import herded as hd
 from benchmarks.herds.gibbs_variants import UNIT, _11, arrays, conditional, shares
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 CENTRED, EXACTLY, ROUNDED = 0, 1, 2
 BINS = 16
@@ -49,7 +50,7 @@ def run(
     kept = np.zeros((len(of.cards), of.cards.max()))
     met = np.zeros(int(of.cards.prod()) if joint else 0)
     weights = np.random.default_rng(seed).random((*kept.shape, BINS + 1))
-    key = stream_key(seed, 0, 77)
+    key = stream_key(seed, 0, StreamPurpose.BENCHMARK_SAMPLERS)
     binned_sweeps(of.told, of.start, updates, updates // 10, key, how, weights, kept, met)
     return shares(of, kept), met
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.draws.systematic import ORDERS, PHASES, member_orders
+from herded.draws.systematic import member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
 from herded.learn.mixture.clusters import categorical_data, empty_clusters, gaussian_data
 from herded.learn.mixture.prediction import relabel_compactly
@@ -38,7 +38,7 @@ def sampled(data, members, sweeps, burn_in, most, seed=1, cuts=()):
     n, table = len(data.alone), member_orders(members)
     herd = empty_clusters(members, most, data)
     kept = empty_partitions(members, n, most, sweeps, sweeps - burn_in)
-    keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
+    keys = np.array([stream_key(seed, 0, part) for part in (4, 5, 6)], np.uint64)
     constant = log_gamma(ALPHA) - log_gamma(ALPHA + n)
     start_partitions(herd, data, stream_key(seed, 0, 3))
     for a, b in itertools.pairwise([0, *cuts, sweeps]):

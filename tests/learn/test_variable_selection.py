@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.draws.systematic import ORDERS, PHASES, member_orders
+from herded.draws.systematic import member_orders
 from herded.errors import CheckpointError, MemoryLimitError, MethodError, ModelError
 from herded.learn.variable_selection.column_moves import NOT_IN_MODEL, empty_herd, refactorise
 from herded.learn.variable_selection.regression_problem import PriorStrength, columns_of, problem_of
@@ -31,7 +31,7 @@ def sampled(given, members, sweeps, seed=1, cuts=(), in_time=False):
     """The members and sums of a run, in blocks that end at `cuts`."""
     p = len(given.with_y)
     herd, sums, table = empty_herd(members, p, p, in_time), empty_sums(p, 4), member_orders(members)
-    keys = np.array([stream_key(seed, 0, part) for part in (PHASES, ORDERS, 6)], np.uint64)
+    keys = np.array([stream_key(seed, 0, part) for part in (4, 5, 6)], np.uint64)
     start_models(herd, given, stream_key(seed, 0, 3), keys[0])
     for a, b in itertools.pairwise([0, *cuts, sweeps]):
         sweep_columns(herd, given, sums, table.ravel(), len(table), keys, a, b - a, 0)

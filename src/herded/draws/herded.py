@@ -20,6 +20,7 @@ from herded.draws.fixed_point import WEIGHT_BITS
 from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 PHASE_MASK = np.uint32(0x7FFFFFFF)
 VECTOR_ONE_INT = 1 << WEIGHT_BITS
@@ -52,15 +53,16 @@ class HerdedDraw:
     def step(self, sweep: int, chain: int) -> SweepParameters:
         return SweepParameters(
             sweep=sweep,
-            key=stream_key(self.seed, chain, 1),
-            phase_key=stream_key(self.seed, chain, 2),
+            key=stream_key(self.seed, chain, StreamPurpose.DRAWS),
+            phase_key=stream_key(self.seed, chain, StreamPurpose.WEIGHTS_AND_SCANS),
             random_phases=self._are_random(chain),
             slack=round(self.slack * VECTOR_ONE_INT),
             max_weights=min(self.max_weights, 2**62),
         )
 
     def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
-        return layout.start_weights(self._are_random(chain), stream_key(self.seed, chain, 2))
+        key = stream_key(self.seed, chain, StreamPurpose.WEIGHTS_AND_SCANS)
+        return layout.start_weights(self._are_random(chain), key)
 
     def _are_random(self, chain: int) -> bool:
         """Chains after the first must differ from it."""

@@ -9,6 +9,7 @@ from herded.draws.fixed_point import SCALAR_BITS, VECTOR_BITS
 from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 _33, _34 = np.uint64(64 - SCALAR_BITS), np.uint64(64 - VECTOR_BITS)
 
@@ -24,7 +25,8 @@ class RandomDraw:
     members: ClassVar[int] = 1
 
     def step(self, sweep: int, chain: int) -> SweepParameters:
-        draws, scans = (stream_key(self.seed, chain, purpose) for purpose in (1, 2))
+        draws = stream_key(self.seed, chain, StreamPurpose.DRAWS)
+        scans = stream_key(self.seed, chain, StreamPurpose.WEIGHTS_AND_SCANS)
         return SweepParameters(sweep, draws, scans, False, 0, 0)
 
     def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:

@@ -38,10 +38,10 @@ import numpy as np
 from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 PHASE_MASK = np.uint32(0x7FFFFFFF)
-PHASES, ORDERS = 4, 5  # purposes of streams
-ORDER_STREAM = stream_key(0, 0, ORDERS)
+ORDER_STREAM = stream_key(0, 0, StreamPurpose.MEMBER_ORDERS)
 MAX_ORDER_ENTRIES = 2**16  # of a table of orders: 128 KiB
 HALF_PHASE_U4 = np.uint32(2**30)
 MIN_SUM_FOR_ONE_PHASE = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
@@ -62,11 +62,15 @@ class SystematicDraw:
     vector: ClassVar[bool] = False
 
     def step(self, sweep: int, chain: int) -> SweepParameters:
-        phases, orders = (stream_key(self.seed, chain, p) for p in (PHASES, ORDERS))
+        phases = stream_key(self.seed, chain, StreamPurpose.HERD_PHASES)
+        orders = stream_key(self.seed, chain, StreamPurpose.MEMBER_ORDERS)
         return SweepParameters(sweep, phases, orders, False, 0, 0)
 
     def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
-        return layout.start_weights(True, stream_key(self.seed, chain, 2)) if self.kept else {}
+        if not self.kept:
+            return {}
+        key = stream_key(self.seed, chain, StreamPurpose.WEIGHTS_AND_SCANS)
+        return layout.start_weights(True, key)
 
 
 @lru_cache(maxsize=16)

@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from herded.draws.systematic import ORDERS
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 MEMBERS_PER_WORD = 8  # members in a word
 LANES = 128  # in a cell
@@ -72,9 +72,8 @@ def member_masks(members: int) -> np.ndarray:
     """
     masks = aligned_zeros((2, MEMBERS_PER_WORD, ORDER_COLUMNS), U1)
     for word, live in enumerate((MEMBERS_PER_WORD, members_in_last_word(members))):
-        random = random_bits_array(stream_key(0, live, ORDERS), live * ORDER_COLUMNS).reshape(
-            live, ORDER_COLUMNS
-        )
+        key = stream_key(0, live, StreamPurpose.MEMBER_ORDERS)
+        random = random_bits_array(key, live * ORDER_COLUMNS).reshape(live, ORDER_COLUMNS)
         masks[word, :live] = 1 << random.argsort(axis=0)
     masks.flags.writeable = False
     return masks

@@ -16,6 +16,7 @@ from herded.models.naming import variable_text
 from herded.system.atomic_files import FileInMemory
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 MAX_PAGE_VARIABLES = 500
 MAX_PAGE_STATES = 64
@@ -67,7 +68,7 @@ def describe_model(model: FactorGraph) -> dict[str, Any]:
 def page_chain_starts(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
     """Where independent chains start, as `hd.infer` would let them."""
     check_support(model)
-    keys = [stream_key(seed, chain, 3) for chain in range(chains)]
+    keys = [stream_key(seed, chain, StreamPurpose.START_STATES) for chain in range(chains)]
     return [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)]
 
 

@@ -8,16 +8,15 @@ import numpy as np
 from herded.errors import ModelError
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
+from herded.system.numerics.stream_purposes import StreamPurpose
 
-NOISE = 6  # the purpose of the stream of noise
 DRAWS_PER_PIXEL = 32  # for each pixel, of which four in five succeed
 
 
 def normal_numbers(seed: int, n: int) -> np.ndarray:
     """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
-    bits = random_bits_array(stream_key(seed, 0, NOISE), n * DRAWS_PER_PIXEL).reshape(
-        n, DRAWS_PER_PIXEL
-    )
+    key = stream_key(seed, 0, StreamPurpose.PICTURE_NOISE)
+    bits = random_bits_array(key, n * DRAWS_PER_PIXEL).reshape(n, DRAWS_PER_PIXEL)
     u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
     v = (bits & np.uint64(0xFFFFFFFF)).astype(np.float64) * 2.0**-31 - 1.0
     s = u * u + v * v

@@ -15,6 +15,7 @@ from herded.models.constraints.start_states import check_start, dispersed_starts
 from herded.run.recording.recorder_base import STATES_PER_PASS
 from herded.system.argument_checks import as_integer_array
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 
 def initial_states(
@@ -57,11 +58,16 @@ def _resume_state(
     return fresh
 
 
+def _start_key(method: Sampler, chain: int) -> np.uint64:
+    """The stream of start states of a chain or a herd."""
+    return stream_key(method.seed, chain, StreamPurpose.START_STATES)
+
+
 def _chain_starts(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
     """A start (N,) for each chain."""
     model = layout.model
     if start is None:
-        return dispersed_starts(model, [stream_key(method.seed, c, 3) for c in range(chains)])
+        return dispersed_starts(model, [_start_key(method, c) for c in range(chains)])
     x = as_integer_array("the start", start)
     if x.shape[:1] == (chains,) and x.ndim in (2, 1 + len(model.shape)) and x.shape != model.shape:
         return [check_start(model, one) for one in x]
@@ -75,7 +81,7 @@ def _herd_starts(
     model, n = layout.model, layout.members
     if start is None:
         for c in range(chains):
-            yield member_starts(model, n, stream_key(method.seed, c, 3))
+            yield member_starts(model, n, _start_key(method, c))
         return
     given = _chain_starts(layout, method, chains * n, start)
     for c in range(chains):

@@ -18,6 +18,7 @@ from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import Samples
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 from herded.theory.state_space import check_small
 
 MAX_PATH_STATES = 2**20  # joint states of a model whose path is written out
@@ -35,7 +36,7 @@ def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) 
 
 def starting_state(model: Model, seed: int = 0) -> np.ndarray:
     """X^(0) as `infer` chooses it."""
-    return start_state(model, stream_key(seed, 0, 3))
+    return start_state(model, stream_key(seed, 0, StreamPurpose.START_STATES))
 
 
 class ConditionalPlanes:

@@ -25,6 +25,7 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.argument_checks import short_repr
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice
 from herded.tiled.tile_kernels import cut_tile, half_sweep, start_states, start_tile_phases
@@ -189,7 +190,7 @@ def _start(work: TileJob, place: TilePosition) -> dict[str, np.ndarray]:
     """Sweep 0, as `infer` starts the first chain of the whole lattice."""
     state = {name: np.zeros(*known) for name, known in _shapes(work, place).items()}
     x = np.empty(place.shape, np.uint8)
-    key = stream_key(work.method.seed, 0, 3)
+    key = stream_key(work.method.seed, 0, StreamPurpose.START_STATES)
     height, width = work.lattice.shape
     start_states(place.top, place.left, width, key, x)
     known = work.lattice.evidence(*place)
@@ -199,7 +200,7 @@ def _start(work: TileJob, place: TilePosition) -> dict[str, np.ndarray]:
     if work.method.phases == "random":
         rows, columns, strips = strip_shape(height, width)
         here = (place.shape[1] + 1) // 2
-        key = stream_key(work.method.seed, 0, 2)
+        key = stream_key(work.method.seed, 0, StreamPurpose.WEIGHTS_AND_SCANS)
         start_tile_phases((strips, rows, columns), place.top, place.left, here, key, state["w"])
     return state
 

@@ -40,6 +40,7 @@ from herded.run.selection.method_choice import (
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field")
 
@@ -193,7 +194,7 @@ def _exact(plan: EliminationPlan | None, limit: float) -> MethodFeasibility:
 def _why_no_start(model: Model) -> str:
     """Why samplers cannot begin; empty if they can."""
     try:
-        start_state(model, stream_key(0, 0, 3))
+        start_state(model, stream_key(0, 0, StreamPurpose.START_STATES))
     except HerdedError as error:
         return str(error)
     return ""

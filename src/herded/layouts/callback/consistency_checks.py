@@ -20,6 +20,7 @@ from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.callbacks.function_calls import CallbackFunctions, MemberViews
 from herded.models.naming import variable_text
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 # between two looks
 EARLY_CHECK_SWEEPS, SWEEPS_BETWEEN_CHECKS, UPDATES_BETWEEN_CHECKS = (0, 16, 128), 1024, 2**17
@@ -29,7 +30,6 @@ CONSISTENCY_TOLERANCE = 1e-6  # of probabilities, and of statistics beside the l
 LOGIT_TOLERANCE = 1e-9  # of logits, compiled and plain
 # seconds for an update by compiled functions: benchmarks --only callback-models
 COMPILED_UPDATE_SECONDS = 1e-7
-STREAM = 9  # purpose of random numbers
 
 
 def sweeps_between_checks(updates: int) -> int:
@@ -67,7 +67,7 @@ def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> Non
             rebuild_statistics(model, x, state)
         if state.sweep & (state.sweep - 1):
             return
-        key = stream_key(state.chain, state.sweep, STREAM)
+        key = stream_key(state.chain, state.sweep, StreamPurpose.CALLBACK_CHECKS)
         k = int(random_bits_array(key, 1)[0] % np.uint64(len(x)))
         for i in _pick_variables(model, key, VARIABLES_PER_CHECK):
             check_locality(model, x[k : k + 1], i, int(key >> np.uint64(8)))
@@ -123,7 +123,7 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
     """
     plain = ProbeMember(model, x, model.callbacks.plain)
     fast = ProbeMember(model, x, model.callbacks.best)
-    for i in _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START):
+    for i in _variables_compared_at_start(model):
         expected, found = plain.logits(i), fast.logits(i)
         if not np.allclose(found, expected, LOGIT_TOLERANCE, LOGIT_TOLERANCE, equal_nan=True):
             raise ModelError(
@@ -149,7 +149,7 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
         return ""
     mine, some = (
         ProbeMember(model, x, model.callbacks.plain),
-        _pick_variables(model, stream_key(STREAM), VARIABLES_COMPARED_AT_START),
+        _variables_compared_at_start(model),
     )
     began = time.perf_counter()
     for i in some:
@@ -170,7 +170,8 @@ def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
     """
-    some, bits = _pick_variables(model, stream_key(STREAM, 1), 2 * VARIABLES_PER_CHECK), 1
+    key, bits = stream_key(StreamPurpose.CALLBACK_CHECKS, 1), 1
+    some = _pick_variables(model, key, 2 * VARIABLES_PER_CHECK)
     for i, j in zip(some, some[1:] + some[:1], strict=True):
         mine, total, size = ProbeMember(model, x, model.callbacks.best), 0.0, 1.0
         old = {v: int(x[0, v]) for v in (i, j)}
@@ -235,6 +236,11 @@ class ProbeMember:
 def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
     """How far two conditionals are apart; 1 where one is none."""
     return 1.0 if now is None else float(np.abs(now - first).max())
+
+
+def _variables_compared_at_start(model: ConditionalModel) -> list[int]:
+    key = stream_key(StreamPurpose.CALLBACK_CHECKS)
+    return _pick_variables(model, key, VARIABLES_COMPARED_AT_START)
 
 
 def _pick_variables(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:

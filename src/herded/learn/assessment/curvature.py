@@ -13,11 +13,11 @@ from herded.learn.fitting.lbfgs import dot
 from herded.learn.fitting.log_linear import replace_tables
 from herded.learn.fitting.objectives import DataRows
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 MAX_CURVATURE_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
 MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # few can stall near another eigenvector
 EIGENVALUE_TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
-DIRECTION = 22  # purpose of a stream
 
 
 def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, seed: int) -> float:
@@ -38,7 +38,7 @@ def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, 
     x = np.ascontiguousarray(states[:, ::step])
     members = np.ascontiguousarray(x.T).astype(np.int64)
     scale = 1.0 / np.sqrt(variance)
-    bits = random_bits_array(stream_key(seed, 0, DIRECTION), family.count)
+    bits = random_bits_array(stream_key(seed, 0, StreamPurpose.CURVATURE_DIRECTION), family.count)
     direction = 2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0
     eigenvalue = 0.0
     for iteration in range(MAX_ITERATIONS):

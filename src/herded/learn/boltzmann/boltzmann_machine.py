@@ -25,14 +25,13 @@ from herded.system import memory_limits
 from herded.system.argument_checks import edge_array, is_number_between, is_whole_number, short_repr
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "BoltzmannMachine", "learn") from error
-
-SAMPLES = 20  # purpose of a stream
 
 
 class BoltzmannMachine(TransformerMixin, BaseEstimator):
@@ -190,7 +189,8 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         check_seed(seed)
         method = Gibbs(seed=seed, herd=max(2, rows))
         layout = method.compile(self.model_)
-        start = member_starts(self.model_, max(2, rows), stream_key(seed, 0, SAMPLES))
+        key = stream_key(seed, 0, StreamPurpose.MACHINE_SAMPLES)
+        start = member_starts(self.model_, max(2, rows), key)
         state = method.init(layout, start)
         method.advance(layout, state, np.empty((sweeps, 0), layout.sample_type))
         return np.ascontiguousarray(layout.values(state)[:rows, : self.n_features_in_])

@@ -23,6 +23,7 @@ from herded.system.argument_checks import (
     short_repr,
 )
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -30,7 +31,6 @@ try:
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "RBM", "learn") from error
 
-ORDER, START = 18, 19  # purposes of streams
 AVERAGED_STEP_SHARE = 0.3  # the share of the steps, the last ones, that the answer is an average of
 
 
@@ -143,7 +143,7 @@ class RBM(TransformerMixin, BaseEstimator):
         sums = [np.zeros_like(one) for one in _parameter_arrays(training.layers)]
         with progress_and_interrupt(self.progress, self.epochs, "RBM", "epochs") as (bar, stop):
             for epoch in range(self.epochs):
-                order = random_permutation(rows, self.seed, epoch, ORDER)
+                order = random_permutation(rows, self.seed, epoch, StreamPurpose.RBM_ROW_ORDER)
                 for s in range(each):
                     some = np.ascontiguousarray(x[:, order[s * batch : (s + 1) * batch]])
                     self._step(training, some, self.rate * (1.0 - training.done / total))
@@ -298,7 +298,8 @@ class RBM(TransformerMixin, BaseEstimator):
         self.states_ = self._states_of(states)
         x = self._within(states)
         layers = RBMParameters.fresh(self.states_, self.hidden, x, self.seed)
-        bits = random_bits_array(stream_key(self.seed, 0, START), self.herd)
+        key = stream_key(self.seed, 0, StreamPurpose.RBM_HERD_STARTS)
+        bits = random_bits_array(key, self.herd)
         herd = np.ascontiguousarray(x[:, (bits % np.uint64(len(rows))).astype(np.int64)])
         half = np.full(self.hidden, 0.5)
         return RBMTraining(layers, herd, layers.statistics(x)[0], half), x

@@ -18,8 +18,8 @@ from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import start_offsets
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
+from herded.system.numerics.stream_purposes import StreamPurpose
 
-WEIGHTS, HERD = 16, 17  # purposes of streams
 INITIAL_WEIGHT_RANGE = 0.01  # weights start up to so far from 0
 MAX_ENUMERATED_STATES = 2**20  # joint states of a layer
 HIDDEN_MEAN_DECAY = 0.01  # how fast the running means of hidden units follow
@@ -40,7 +40,8 @@ class RBMParameters:
         """Small random weights, and visible biases that fit the states x (visible, rows)."""
         first = start_offsets(states - 1)
         rows = int(first[-1])
-        bits = random_bits_array(stream_key(seed, 0, WEIGHTS), rows * hidden).reshape(rows, hidden)
+        key = stream_key(seed, 0, StreamPurpose.RBM_WEIGHTS)
+        bits = random_bits_array(key, rows * hidden).reshape(rows, hidden)
         uniform = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-52 - 1.0
         counts = [np.bincount(row, minlength=k) + 1.0 for row, k in zip(x, states, strict=True)]
         logs = [log_array(count) for count in counts]
@@ -85,8 +86,8 @@ class RBMParameters:
         h = np.empty((len(self.hidden_bias), x.shape[1]), np.uint16)
         layer_sweeps(
             x, h, self.first, self.weights, np.ascontiguousarray(self.weights.T),
-            self.visible_bias, self.hidden_bias, stream_key(seed, 0, HERD),
-            stream_key(seed, 1, HERD), done, sweeps, member_orders(x.shape[1]),
+            self.visible_bias, self.hidden_bias, stream_key(seed, 0, StreamPurpose.RBM_HERD),
+            stream_key(seed, 1, StreamPurpose.RBM_HERD), done, sweeps, member_orders(x.shape[1]),
         )  # fmt: skip
 
     @property

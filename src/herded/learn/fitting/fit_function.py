@@ -23,8 +23,8 @@ from herded.run.training_helpers import random_permutation
 from herded.system import memory_limits
 from herded.system.argument_checks import as_float_array, short_repr
 from herded.system.memory_limits import Size
+from herded.system.numerics.stream_purposes import StreamPurpose
 
-HELD = 13  # purpose of a stream
 UNBOUNDED_LOG_ODDS = 10.0  # beyond log(rows): log-odds that no rows of data speak for
 
 
@@ -157,7 +157,7 @@ def fit(
     every = as_observations(model, data)
     check_enough(model, every)
     DataRows(family, every).check_possible()  # before rows change their places
-    order = random_permutation(len(every), options.seed, 0, HELD)
+    order = random_permutation(len(every), options.seed, 0, StreamPurpose.HELD_OUT_ROWS)
     learned, held = split_rows(model, every, held_out, order)
     rows = DataRows(family, learned)
     l1, l2 = penalty_vector(family, "l1", l1), penalty_vector(family, "l2", l2)

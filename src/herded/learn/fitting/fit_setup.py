@@ -28,10 +28,10 @@ from herded.run.training_helpers import EarlyStopping, random_permutation, subtr
 from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 # bytes of elimination that take a tenth of a second: "auto" takes no more
 QUICK_EXACT_BYTES = 2.0**24
-BATCHES, JITTER = 14, 15  # purposes of streams
 ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before exact steps
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM_UP_CALLS = 20  # calls of a herd before the first step
@@ -218,7 +218,8 @@ def first_parameters(
     known: DataRows | None = rows
     if not rows.complete:
         if hidden.any():
-            bits = random_bits_array(stream_key(options.seed, 0, JITTER), len(start))
+            key = stream_key(options.seed, 0, StreamPurpose.PARAMETER_JITTER)
+            bits = random_bits_array(key, len(start))
             apart = HIDDEN_JITTER * (2.0**-52 * (bits >> np.uint64(11)).astype(np.float64) - 1.0)
             return np.where(rows.family.touching(hidden), start + apart, start)
         known = complete_rows(rows, penalty)
@@ -294,5 +295,5 @@ class RowBatches:
             return None
         each = -(-self.rows // self.size)
         epoch, part = divmod(step, each)
-        order = random_permutation(self.rows, self.seed, epoch, BATCHES)
+        order = random_permutation(self.rows, self.seed, epoch, StreamPurpose.BATCH_ORDER)
         return np.sort(order[part * self.size : (part + 1) * self.size])

@@ -20,8 +20,7 @@ from herded.learn.fitting.log_linear import LogLinear
 from herded.methods.gibbs import Gibbs
 from herded.models.constraints.start_states import member_starts
 from herded.system.numerics.counter_rng import stream_key
-
-STARTS, ROWS = 11, 12  # purposes of streams
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 
 class MomentHerd:
@@ -39,9 +38,8 @@ class MomentHerd:
         self.family, self.links, self.chain = family, links, chain
         self.method, self.sweeps, self.done = Gibbs(seed=seed, herd=members), sweeps, 0
         self._layout: tuple[np.ndarray, SweepableLayout] | None = None  # of the last parameters
-        self.x = member_starts(family.graph, members, stream_key(seed, chain, STARTS)).astype(
-            np.int64
-        )
+        key = stream_key(seed, chain, StreamPurpose.HERD_MOMENT_STARTS)
+        self.x = member_starts(family.graph, members, key).astype(np.int64)
 
     def of(self, parameters: np.ndarray) -> np.ndarray:
         """(E,) how often each entry of the tables is met, after some sweeps of all members."""
@@ -94,7 +92,8 @@ class UnknownParts:
 
     def __init__(self, links: FactorLinks, rows: np.ndarray, size: int, seed: int) -> None:
         self.links, self.size, self.done = links, size, 0
-        self.key, self.order_key = stream_key(seed, 0, ROWS), stream_key(seed, 1, ROWS)
+        self.key = stream_key(seed, 0, StreamPurpose.UNKNOWN_ENTRIES)
+        self.order_key = stream_key(seed, 1, StreamPurpose.UNKNOWN_ENTRIES)
         self.known = np.ascontiguousarray(rows.T).astype(np.int32)
         self.x = np.maximum(self.known, 0).astype(np.uint16)
 

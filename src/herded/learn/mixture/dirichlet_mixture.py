@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.draws.systematic import ORDERS, PHASES, member_orders
+from herded.draws.systematic import member_orders
 from herded.errors import Interrupted, MethodError, missing_extra_error
 from herded.learn.mixture import validation
 from herded.learn.mixture.clusters import MixtureData, clusters_bytes, empty_clusters
@@ -33,6 +33,7 @@ from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import log
 from herded.system.numerics.log_gamma import log_gamma
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 try:
     from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
@@ -40,7 +41,6 @@ try:
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "DirichletMixture", "learn") from error
 
-STARTS, MOVES = 3, 6  # purposes of streams
 # nats between the mean log posteriors of herds that are worth a warning
 MAX_LOG_POSTERIOR_GAP = 20.0
 PRIOR = ("alpha", "kappa", "nu", "within", "pseudo")
@@ -307,14 +307,10 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             )
             for _ in range(self.chains)
         ]
-        keys = [
-            np.array(
-                [stream_key(self.seed, c, part) for part in (PHASES, ORDERS, MOVES)], np.uint64
-            )
-            for c in range(self.chains)
-        ]
+        keys = [self._stream_keys(c) for c in range(self.chains)]
         for c, (clusters, _) in enumerate(herds):
-            start_partitions(clusters, data, stream_key(self.seed, c, STARTS))
+            key = stream_key(self.seed, c, StreamPurpose.MIXTURE_STARTS)
+            start_partitions(clusters, data, key)
         constant = log_gamma(self.alpha) - log_gamma(self.alpha + n)
 
         def advance(c: int, first: int, step: int) -> None:
@@ -341,6 +337,17 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             identity=identity, limits=limits, progress=self.progress, checkpoint=self.checkpoint
         )
         return [kept for _, kept in herds], run
+
+    def _stream_keys(self, chain: int) -> np.ndarray:
+        """(3,) the streams of phases, of orders, and of splits and merges."""
+        return np.array(
+            [
+                stream_key(self.seed, chain, StreamPurpose.HERD_PHASES),
+                stream_key(self.seed, chain, StreamPurpose.MEMBER_ORDERS),
+                stream_key(self.seed, chain, StreamPurpose.MIXTURE_MOVES),
+            ],
+            np.uint64,
+        )
 
     def _warnings(
         self, most: int, burn_in: int, columns: int, interrupted: bool

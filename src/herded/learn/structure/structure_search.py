@@ -30,8 +30,8 @@ from herded.system.argument_checks import (
     short_repr,
 )
 from herded.system.numerics.exp_log import exp_array, log_array
+from herded.system.numerics.stream_purposes import StreamPurpose
 
-HELD = 21  # purpose of a stream
 MIN_PENALTY_RATIO = 0.02  # the last penalty of a path, as a share of the first
 MAX_STEPS, STEP_TOLERANCE = 200, 1e-5
 SPIN = np.array([-1.0, 1.0])
@@ -157,7 +157,7 @@ def find_structure(
     check_seed(seed)
     learned, held = PairSpins.of(spins), None
     if choose == "held-out":
-        order = random_permutation(len(spins), seed, 0, HELD)
+        order = random_permutation(len(spins), seed, 0, StreamPurpose.STRUCTURE_HELD_OUT_ROWS)
         count = round(held_out * len(spins))
         learned, held = PairSpins.of(spins[order[count:]]), PairSpins.of(spins[order[:count]])
     tried = _penalties(penalties, learned)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from herded.draws.systematic import ORDERS, PHASES, member_orders
+from herded.draws.systematic import member_orders
 from herded.errors import Interrupted
 from herded.learn.resumable_herd_run import HerdRun
 from herded.learn.variable_selection.column_moves import NOT_IN_MODEL, RegressionHerd, empty_herd
@@ -20,8 +20,8 @@ from herded.run.diagnostics.intervals import half_widths
 from herded.run.result import MIN_SAMPLES
 from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
-STARTS, EXCHANGES = 3, 6  # purposes of streams
 SCALE_31 = 2.0**31
 MAX_INTERVAL_WIDTH, MAX_DRIFT = 0.1, 1e-6  # an interval, and rounding, that are worth a warning
 
@@ -44,12 +44,10 @@ def sample_models(
     """Averages over the models that herds of Gibbs chains visit."""
     p, table = len(problem.with_y), member_orders(herd)
     herds = [(empty_herd(herd, p, largest, in_time), empty_sums(p, best)) for _ in range(chains)]
-    keys = [
-        np.array([stream_key(seed, c, part) for part in (PHASES, ORDERS, EXCHANGES)], np.uint64)
-        for c in range(chains)
-    ]
+    keys = [_stream_keys(seed, c) for c in range(chains)]
     for c, (members, _) in enumerate(herds):
-        start_models(members, problem, stream_key(seed, c, STARTS), keys[c][0])
+        key = stream_key(seed, c, StreamPurpose.SELECTION_STARTS)
+        start_models(members, problem, key, keys[c][0])
 
     def advance(c: int, first: int, step: int) -> None:
         members, sums = herds[c]
@@ -65,6 +63,18 @@ def sample_models(
     recorded, method = run.done - burn_in, "herded" if in_time else "herd"
     return _average_over_herds(herds, method, recorded, run.interrupted)._replace(
         stopped=run.stopped
+    )
+
+
+def _stream_keys(seed: int, chain: int) -> np.ndarray:
+    """(3,) the streams of phases, of orders and of exchanges."""
+    return np.array(
+        [
+            stream_key(seed, chain, StreamPurpose.HERD_PHASES),
+            stream_key(seed, chain, StreamPurpose.MEMBER_ORDERS),
+            stream_key(seed, chain, StreamPurpose.SELECTION_EXCHANGES),
+        ],
+        np.uint64,
     )
 
 

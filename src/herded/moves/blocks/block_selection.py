@@ -19,9 +19,9 @@ from herded.layouts.factor_arrays import compile_factors
 from herded.models.factor_graph import FactorGraph
 from herded.moves.blocks.block_builder import LOG_SCALE, build_block
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 ROUNDING_SLACK = 64  # what their rounding may add up to
-STREAM = 8  # purpose of the stream that breaks ties
 
 
 class BlockChoice(NamedTuple):
@@ -101,7 +101,7 @@ class BlockChooser:
             self.limit,
             self.cuts,
             held,
-            stream_key(self.number, STREAM),
+            stream_key(self.number, StreamPurpose.BLOCK_TIES),
             order,
         )
         order = order[:length]

@@ -22,17 +22,12 @@ from herded.layouts.visit_order import Scan, ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.constraints.start_states import member_starts
 from herded.moves.tempering.callback_ladder_sweeps import callback_ladder_sweeps
-from herded.moves.tempering.ladder_layouts import (
-    SCANS,
-    STARTS,
-    SWAPS,
-    LadderLayout,
-    geometric_betas,
-)
+from herded.moves.tempering.ladder_layouts import LadderLayout, geometric_betas
 from herded.moves.tempering.replica_exchange import ExchangeArrays
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 NO_INTEGERS, NO_FLOATS = np.zeros(0, np.int64), np.zeros(0)
 NO_FACTORS = ExchangeArrays(
@@ -58,7 +53,7 @@ class CallbackLadder(LadderLayout):
         return (self.first_betas,)
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        n, key = self.n_stored, stream_key(draw.seed, chain, STARTS)
+        n, key = self.n_stored, stream_key(draw.seed, chain, StreamPurpose.LADDER_STARTS)
         others = member_starts(self.model, self.rungs - 1, key)
         states = np.array(np.concatenate([others, np.reshape(x, (1, n))]), np.int64, order="C")
         scores = np.asarray(self.model.log_score(states))
@@ -106,7 +101,8 @@ class CallbackLadder(LadderLayout):
             state.sweep += len(block)
             return
         x, call = state.x.reshape(self.rungs, -1), KernelCaller(self.model, callback_ladder_sweeps)
-        swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
+        swaps = stream_key(draw.seed, state.chain, StreamPurpose.REPLICA_EXCHANGES)
+        scans = stream_key(draw.seed, state.chain, StreamPurpose.LADDER_SCANS)
         keys = np.array([step.key for step in self.steps(draw, state)])
         for first, last in ranges_between_checks(self.model, x, state, len(block)):
             call(

@@ -33,10 +33,10 @@ from herded.moves.tempering.replica_exchange import ExchangeArrays, LadderArrays
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array, log_array
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 # of a melted zero: with 4 the last step is too high, with 20 the path too steep
 SOFT_ZERO_PENALTY = 8.0
-SWAPS, SCANS, STARTS, LEAPS = 6, 7, 8, 9  # purposes of streams
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,7 +98,8 @@ class LadderLayout(HerdLayout):
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         """A ladder whose coldest rung starts at `x` (members, N), and the others anywhere."""
-        rungs, n, key = self.rungs, self.n_stored, stream_key(draw.seed, chain, STARTS)
+        rungs, n = self.rungs, self.n_stored
+        key = stream_key(draw.seed, chain, StreamPurpose.LADDER_STARTS)
         others = member_starts(self.melted(), (rungs - 1) * self.members, key)
         states = np.concatenate([others, np.reshape(x, (self.members, n))])
         size = n * (1 if self.scalar else self.width)
@@ -203,7 +204,8 @@ class SiteLadder(LadderLayout):
         self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
     ) -> None:
         keys = np.array([step.key for step in self.steps(draw, state)])
-        swaps, scans = (stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS))
+        swaps = stream_key(draw.seed, state.chain, StreamPurpose.REPLICA_EXCHANGES)
+        scans = stream_key(draw.seed, state.chain, StreamPurpose.LADDER_SCANS)
         kernel: Callable[..., None] = scalar_ladder if self.scalar else vector_ladder
         kernel(
             self.factors, self.hard, self.components_of, self.scan,
@@ -244,9 +246,9 @@ class BinaryPairsLadder(LadderLayout):
         self, draw: Draw, state: State, block: np.ndarray, pool: Executor | None
     ) -> None:
         key = self.steps(draw, state)[0].key
-        swaps, scans, leaps = (
-            stream_key(draw.seed, state.chain, purpose) for purpose in (SWAPS, SCANS, LEAPS)
-        )
+        swaps = stream_key(draw.seed, state.chain, StreamPurpose.REPLICA_EXCHANGES)
+        scans = stream_key(draw.seed, state.chain, StreamPurpose.LADDER_SCANS)
+        leaps = stream_key(draw.seed, state.chain, StreamPurpose.LEARNED_BLOCK_MOVES)
         binary_pairs_ladder_sweeps(
             self.links, self.scan, SweepParameters(state.sweep, swaps, scans, False, 0, 0), key,
             leaps,
@@ -274,7 +276,7 @@ class MoveLadder(LadderLayout):
         lanes = state.x.reshape(self.n_stored, self.lanes)
         places = [lanes[:, r * n : (r + 1) * n] for r in range(rungs)]
         states = [self._rung(layouts[r], draw, places[r], state, r) for r in range(rungs)]
-        key = stream_key(draw.seed, state.chain, SWAPS)
+        key = stream_key(draw.seed, state.chain, StreamPurpose.REPLICA_EXCHANGES)
         for s in range(len(block)):
             for r, rung in enumerate(states):
                 rung.sweep = state.sweep

@@ -19,6 +19,7 @@ from herded.ner.crf.features import compile_templates, feature_rows
 from herded.run.training_helpers import random_permutation
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 # of the sums of squared gradients: larger would slow down the first steps
 INITIAL_SQUARED_GRADIENT = 1.0
@@ -61,7 +62,7 @@ class CRFTrainer:
         if it returns True.
         """
         n = len(self.batch.starts) - 1
-        order = random_permutation(n, self.seed, self.done, 1)
+        order = random_permutation(n, self.seed, self.done, StreamPurpose.TAGGER_SENTENCE_ORDER)
         loss = 0.0
         for first in range(0, n, SENTENCES_PER_WATCH):
             loss += train_sentences(
@@ -73,7 +74,7 @@ class CRFTrainer:
                 self.rate,
                 self.l2,
                 self.dropout,
-                stream_key(self.seed, self.done, 2),
+                stream_key(self.seed, self.done, StreamPurpose.TAGGER_DROPOUT),
                 self.learned,
                 self.transitions,
                 self.squares,

@@ -26,6 +26,7 @@ from herded.ner.text.sentence_inputs import sentences_and_labels
 from herded.ner.text.word_atoms import Vocabulary
 from herded.run.infer import infer
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 STANFORD_CLASSES = ("O", "ORGANIZATION", "PERSON", "LOCATION")  # the classes of the Stanford chains
 INSTALL_COMMAND = '"pip install nltk && python -m nltk.downloader ieer"'
@@ -49,7 +50,7 @@ class Task:
 
     def random_start(self, seed: int) -> np.ndarray:
         """A random state of the support; all methods start from the same ones."""
-        return start_state(self.model, stream_key(seed, 0, 3))
+        return start_state(self.model, stream_key(seed, 0, StreamPurpose.START_STATES))
 
     def by_document(self, labels: np.ndarray) -> list[list[list[str]]]:
         """Labels of words, as the truth is laid out."""

@@ -35,6 +35,7 @@ from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 # of the run beside a solver: many herds, so that their spread is known
 SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
@@ -51,7 +52,6 @@ CHECK_UPDATES_DIVISOR_IN_BLOCKS = 8  # or in blocks, where an update of a herd t
 CROSS_CHECK_HERDS, CROSS_CHECK_MEMBERS = 8, 16
 BP_CHECK_SWEEPS, BP_CHECK_SECONDS, BP_CHECK_DAMPING = 200, 2.0, 0.5
 MAX_PRECISE_LOG_POTENTIAL = 1e5  # log-potentials whose square in units of the last digit shows
-STREAM = 7  # purpose of its random numbers
 
 UNMIXED_KINDS = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
 
@@ -68,7 +68,8 @@ def run_check_herds(
     moves: Move | None = None,
 ) -> Result:
     """Marginals of some herds, whose warnings are kept and not issued."""
-    method = Gibbs(herd=members, seed=int(stream_key(0, STREAM)) >> 1, moves=moves)
+    seed = int(stream_key(0, StreamPurpose.CROSS_CHECK)) >> 1
+    method = Gibbs(herd=members, seed=seed, moves=moves)
     keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
     layout = cached_layout(model, method, None, max_memory)
     burn_in = sweeps // BURN_IN_DIVISOR

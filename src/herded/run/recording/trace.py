@@ -22,6 +22,7 @@ from herded.layouts.state import State
 from herded.run.recording.recorder_base import Recorder
 from herded.run.recording.recorders import Joint, PairMarginals, PairRecorder
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 MAX_TRACE_STATES = 2**13  # of all members at one moment
 MIN_VARIABLES, MAX_VARIABLES = 16, 128
@@ -31,7 +32,6 @@ MAX_LONE_LOOKS = 128  # of a single chain whose samples lie in a block anyway, o
 FEWEST_LOOKS = 8  # of a run that would be quicker without a stop for each
 FEW_TRACED_MEMBERS = 4  # so few that only autocorrelations tell a time
 MAX_PAIRS = 64
-PURPOSE = 11  # of the random numbers that choose the variables
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _some_pairs(layout: Layout, recorders: dict[type, Recorder], chosen: np.ndar
 
 
 def _random_numbers(n: int) -> np.ndarray:
-    return random_bits_array(stream_key(0, PURPOSE), n)
+    return random_bits_array(stream_key(0, StreamPurpose.TRACED_VARIABLES), n)
 
 
 def start_is_shared(recorders: Iterator[TraceRecorder]) -> bool:

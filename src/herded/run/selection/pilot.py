@@ -12,6 +12,7 @@ from herded.models.constraints.start_states import member_starts
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 PILOT_MEMBERS = 8  # of the herd that goes ahead
 MAX_PILOT_VARIABLES = 256  # whose states are looked at
@@ -20,7 +21,6 @@ MAX_BLOCK_BYTES = 2**22  # bytes of samples at once
 MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
 WINDOW_TIMES = 5  # autocorrelations are summed up to so many times their sum (Sokal)
 MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
-STREAM = 6  # purpose of its random numbers
 
 
 class Pilot(NamedTuple):
@@ -50,9 +50,10 @@ def run_pilot(
     max_memory: Size | None = None,
 ) -> Pilot:
     """Run a small herd for some sweeps, or for some seconds if these are over earlier."""
-    method = Gibbs(herd=PILOT_MEMBERS, seed=int(stream_key(seed, STREAM)) >> 1)
+    own_seed = int(stream_key(seed, StreamPurpose.PILOT)) >> 1
+    method = Gibbs(herd=PILOT_MEMBERS, seed=own_seed)
     layout = cast(SweepableLayout, cached_layout(model, method, None, max_memory))
-    x = member_starts(model, PILOT_MEMBERS, stream_key(seed, 0, STREAM))
+    x = member_starts(model, PILOT_MEMBERS, stream_key(seed, 0, StreamPurpose.PILOT))
     free = np.flatnonzero((model.evidence < 0) & (model.cardinalities > 1))
     picked = free[:: -(-len(free) // MAX_PILOT_VARIABLES) or 1]
     if not len(picked):

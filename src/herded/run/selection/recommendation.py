@@ -31,6 +31,7 @@ from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
+from herded.system.numerics.stream_purposes import StreamPurpose
 
 DEFAULT_UPDATES = 40_000  # of each variable, unless told
 RECOMMENDED_HERDS = 4  # independent runs: they give intervals
@@ -50,7 +51,6 @@ MAX_RECOMMENDED_HERD = 1024
 MAX_UNBIASED_UPDATES = 100_000
 BLOCK_HERD_MEMBERS = 4  # members of a herd that moves blocks
 SITE_UPDATES_PER_BLOCK_UPDATE = 8  # of single sites take about as long as one of a block
-STREAM = 6  # purpose of random numbers, as in pilots
 BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier one, and in packing
 
 
@@ -218,7 +218,7 @@ def find_walls_of_hard_zeros(model: Model, seed: int) -> str:
     """What hard zeros keep single moves from, as `find_confinement` proves it of some starts."""
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return ""
-    keys = [stream_key(seed, c, STREAM) for c in range(RECOMMENDED_HERDS)]
+    keys = [stream_key(seed, c, StreamPurpose.RECOMMENDATION) for c in range(RECOMMENDED_HERDS)]
     return find_confinement(model, np.stack(dispersed_starts(model, keys)))
 
 
