@@ -1,6 +1,7 @@
 """Section 3 and the appendix of Bornn et al. (2013) as code, for small models.
 
 what the paper writes                      here
+Algorithm 1                                algorithm_1
 P_T^(tau), P_T,i^(tau)                     empirical, empirical_within
 d_v                                        total_variation
 X^(0), X^(1), ..                           within_sweep_path
@@ -14,8 +15,9 @@ Theorem 1's rational independence          rational_dependence, warn_if_locked
 the related rotor-router walks             rotor_router
 "unknown for sparse graphs"                plateau_predictor, measured_plateau
 
-Start reading at `state_space.py`, which defines P_T, then `transition_matrices.py` and
-`paper_checks.py`. All of it enumerates states, so it is for small models only.
+Start reading at `paper_algorithm.py`, which takes models of any size. Then read `state_space.py`,
+which defines P_T, `transition_matrices.py` and `paper_checks.py`: these enumerate states, so they
+are for small models only.
 """
 
 from herded.system.lazy_imports import attach

@@ -1,3 +1,4 @@
+from herded.theory.paper_algorithm import algorithm_1 as algorithm_1
 from herded.theory.bounds import Constants as Constants, constants as constants
 from herded.theory.paper_checks import (
     Check as Check,
