@@ -2,6 +2,27 @@
 
 Errors fall as 1 / sqrt(T). In a herd every member is such a chain, and they draw together
 (`draws.systematic`): the error of their average is smaller, and an update takes less time.
+
+    step                                 runs in
+    start in the support of pi           models.constraints.start_states.dispersed_starts
+    choose the arrays of the model       layouts.choose.propose_layout
+    order of visits                      layouts.visit_order.compile_scan
+    pi(x_i | x_N(i)), tabulated          layouts.general.table_arrays.row_of_bits
+    pi(x_i | x_N(i)), from factors       layouts.factor_arrays.log_conditional
+    draw x_i in a chain                  draws.random.draw_scalar
+                                         draws.random.draw_vector
+    draw x_i in all members of a herd    draws.systematic.draw_members
+    sweeps of a chain                    layouts.general.site_sweeps.scalar_sweeps
+                                         layouts.general.site_sweeps.vector_sweeps
+    sweeps of a herd                     layouts.general.site_herd_sweeps.scalar_herd
+                                         layouts.general.site_herd_sweeps.vector_herd
+    sweeps of grids of two states        layouts.grid.sweeps.grid_sweeps
+                                         layouts.grid.herd_sweeps.grid_herd_sweeps
+    sweeps of blocks                     layouts.blocks.sweeps.sweep_blocks_of_chain
+                                         layouts.blocks.sweeps.sweep_blocks_of_herd
+    falling temperature                  methods.schedule.inverse_temperatures
+
+Other folders of `layouts` have sweeps of their own for the models that they name.
 """
 
 from dataclasses import dataclass

@@ -1,11 +1,18 @@
 """w <- w + pi(X_i = 1 | x_N(i)) - x_i: herded Gibbs, Algorithm 1 of Bornn et al. (2013).
 
-    Step 1  x in the support of pi; each weight in (pi - 1, pi]     init
-    Step 2  pick the next i of the scan; w = w_(i, x_N(i))          layouts.visit_order,
-                                                                    layouts.general.context_weights
-    Step 3  x_i = 1 if w > 0 else 0                                 draws.herded
-    Step 4  w <- w + pi(X_i = 1 | x_N(i)) - x_i                     draws.herded
-    Step 5  everything else stays
+    step                                 runs in
+    1: x in the support of pi            models.constraints.start_states.dispersed_starts
+    1: each weight in (pi - 1, pi]       draws.herded_weights.start_scalar
+                                         draws.herded_weights.start_vector
+    2: pick the next i of the scan       layouts.visit_order.compile_scan
+    2: w = w_(i, x_N(i)), tabulated      layouts.general.table_arrays.row_of_bits
+    2: w = w_(i, x_N(i)), hashed         draws.context_hashing.find_slot
+    3, 4: x_i = 1 if w > 0 else 0,       draws.herded.herd_scalar
+          w <- w + pi(X_i = 1 | .) - x_i draws.herded.herd_vector
+    sweeps of a chain                    layouts.general.site_sweeps.scalar_sweeps
+                                         layouts.general.site_sweeps.vector_sweeps
+    sweeps of grids of two states        layouts.grid.sweeps.grid_sweeps
+    all of it, in plain Python           theory.paper_algorithm.algorithm_1
 
 Theorem 1 covers empty graphs whose probabilities are rationally independent, theorem 2 complete
 graphs (error at most lambda / T after a burn-in). No proof for sparse graphs, where weights shared

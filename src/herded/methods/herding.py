@@ -4,6 +4,11 @@
 
 The empirical moments of x_1 .. x_T approach mu as 1 / T. With indicator features it turns a
 normalised distribution into a sequence of states that have the right frequencies.
+
+    step                                 runs in
+    round p to fixed point               draws.fixed_point.fixed_vector
+    argmax and update, for indicators    draws.herded.herd_vector
+    argmax and update, for features      methods.herding._herd_rows
 """
 
 from typing import SupportsIndex

@@ -2,6 +2,19 @@
 
 (Swendsen and Wang 1986; Geyer, "Markov chain Monte Carlo maximum likelihood", 1991.) What is walled
 in at the model's own temperature moves freely on hotter rungs and comes down by exchanges.
+
+    step                               runs in
+    space the rungs                    moves.tempering.ladder_layouts.geometric_betas
+    start the hotter rungs             moves.tempering.ladder_layouts.LadderLayout.start
+    sweep all rungs                    moves.tempering.ladder_sweeps.scalar_ladder
+                                       moves.tempering.ladder_sweeps.vector_ladder
+    sweep rungs of binary pairs        moves.tempering.binary_pairs_ladder_sweeps.sweep_fields
+    exchange their components          moves.tempering.binary_pairs_exchange.exchange_binary_pairs
+    sweep rungs with herds or blocks   moves.tempering.ladder_layouts.MoveLadder.sweep_and_exchange
+    exchange components of states      moves.tempering.replica_exchange.exchange_replicas
+    space the rungs again in burn-in   moves.tempering.replica_exchange.respace_if_due
+    flip blocks met during burn-in     moves.tempering.learned_block_moves.propose_block_flips
+    callback models                    moves.tempering.callback_ladder_sweeps.callback_ladder_sweeps
 """
 
 from concurrent.futures import Executor

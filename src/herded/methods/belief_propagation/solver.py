@@ -7,6 +7,15 @@ The sum-product algorithm of Kschischang, Frey and Loeliger (2001), damped as me
 Murphy (2012): D = 1 is undamped, D = 0.5 takes half steps. On trees it ends with the exact
 marginals and log Z; on graphs with loops it may not converge, and what it converges to is a
 stationary point of the Bethe free energy (Yedidia, Freeman and Weiss 2005), not a bound.
+
+    step                                 runs in
+    first messages                       methods.belief_propagation.message_kernels.first_messages
+    a sweep over all factors             methods.belief_propagation.message_kernels.sweep_messages
+    m_(f->i)^new                         methods.belief_propagation.message_kernels.factor_message
+    m_(j->f)                             methods.belief_propagation.message_kernels.variable_message
+    the step with D                      methods.belief_propagation.message_kernels.damp_message
+    marginals and log Z                  methods.belief_propagation.message_kernels.compute_beliefs
+    sweeps until they change little      methods.damped_solver.DampedSolver.advance
 """
 
 from dataclasses import dataclass

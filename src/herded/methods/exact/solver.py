@@ -4,9 +4,14 @@ Bucket elimination (Dechter, "Bucket elimination: a unifying framework for reaso
 marginals, log Z and the best state, exact on every model whose treewidth allows it. The reference
 that the samplers are measured against, as the exact marginals of section 4 of Bornn et al. (2013).
 
-Time is exponential in the treewidth of the order (`methods/exact/elimination_order.py`); memory is
-what `methods/exact/elimination_plan.py` makes of it; the arithmetic is in
-`methods/exact/elimination.py`.
+    step                                 runs in
+    order; time is exponential in width  methods.exact.elimination_order.elimination_order
+    plan, which decides the memory       methods.exact.elimination_plan.plan_elimination
+    one table for each bucket            methods.exact.elimination_tables.fill_buckets
+    sum out a variable: log Z            methods.exact.elimination.SumElimination.forward
+    marginals, back along the order      methods.exact.elimination.SumElimination.backward
+    maximise a variable out              methods.exact.elimination.MaxElimination.forward
+    the best state, back                 methods.exact.elimination.MaxElimination.backward
 """
 
 import hashlib

@@ -9,6 +9,13 @@ one closest to pi in KL(q || pi), that is, with the highest lower bound of log Z
 Sequential sweeps never lower the bound and end at a stationary point; parallel ones may oscillate.
 With hard zeros it is a heuristic: q gives positive probability to states that pi forbids unless
 it happens to leave them, and then the bound is -inf.
+
+    step                                 runs in
+    first q                              methods.mean_field.update_kernels.start_beliefs
+    a sweep over all variables, with D   methods.mean_field.update_kernels.sweep_beliefs
+    sum_f E_(q_-i)[log f(.., k, ..)]     methods.mean_field.update_kernels.expected_logits
+    the bound of log Z                   methods.mean_field.update_kernels.log_z_lower_bound
+    sweeps until they change little      methods.damped_solver.DampedSolver.advance
 """
 
 from dataclasses import dataclass
