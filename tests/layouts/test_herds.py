@@ -13,6 +13,7 @@ from herded.models.constraints.start_states import member_starts
 from herded.run.diagnostics.chain_agreement import find_stuck_members
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.initial_states import initial_states
+from herded.run.query import KeepOptions
 from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.any_graph import naive_herd, naive_orders
@@ -290,7 +291,7 @@ def test_starts():
     state = method.init(layout, given[:3])
     np.testing.assert_array_equal(layout.values(state), given[:3])
     for start, expected in ((given, given), ([0, 1, 0, 1], np.tile([0, 1, 0, 1], (6, 1)))):
-        states = initial_states(layout, method, 2, start, {}, 1)
+        states = initial_states(layout, method, 2, start, KeepOptions(), 1)
         found = np.concatenate([layout.values(state) for state in states])
         np.testing.assert_array_equal(found, expected)
     hd.infer(MODEL, method, sweeps=1, chains=2, start=[0, 0, 0, 0])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.run import sampler_run
+from herded.run.query import KeepOptions
 from tests.support.example_budget import examples
 from tests.support.strategies import seeds
 
@@ -84,8 +85,8 @@ def test_error_curves_count_the_same(short_blocks):
 
 def test_samples_that_nobody_reads_are_not_kept():
     """Of small lattices they are: bytes could not count their long blocks."""
-    alone = {hd.Marginals: hd.Marginals()}
-    beside = alone | {hd.BestState: hd.BestState()}
+    alone = KeepOptions(marginals=hd.Marginals())
+    beside = KeepOptions(marginals=hd.Marginals(), best_state=hd.BestState())
     large = hd.HerdedGibbs().compile(hd.ising_grid(np.zeros((70, 70)), 0.4))
     assert sampler_run.make_blocks(large, alone, 1, 10).shape == (1, 10, 0)
     assert sampler_run.make_blocks(large, beside, 1, 10).shape == (1, 10, large.n_stored)

@@ -20,6 +20,7 @@ from herded.qubo.beta_schedule import SCHEDULE_KINDS, BetaSchedule, make_beta_sc
 from herded.qubo.spin_biases import SpinBiases, read_biases
 from herded.run.build_result import full_repr
 from herded.run.interrupts import interrupt_without_result, stop_event_on_interrupt
+from herded.run.query import KeepOptions
 from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
 from herded.system.argument_checks import is_number_between, is_whole_number
@@ -270,7 +271,7 @@ def _run(
                 method.init(layout, places[h], chain=h, total=sweeps)
                 for h in range(first, min(first + together, herds))
             ]
-            run = SamplerRun.prepare(layout, method, {}, states, sweeps, 0)
+            run = SamplerRun.prepare(layout, method, KeepOptions(), states, sweeps, 0)
             with run.share_out(None):
                 run_until_done(run, nullcontext(stop), progress=False)
             if run.done:  # else these are where they started

@@ -24,7 +24,6 @@ from herded.run.diagnostics.length_diagnostics import (
     length_diagnostics,
 )
 from herded.run.diagnostics.run_length import RunLength, assess_length
-from herded.run.observables.recorder import Observables
 from herded.run.observables.result import build_observable_results, with_diagnostics
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.growing_arrays import join_chains
@@ -34,7 +33,7 @@ from herded.run.recording.log_z_estimator import (
     estimate_log_z,
     log_z_warnings,
 )
-from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.recording.recorders import Joint, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
 from herded.run.result import (
     BestStateResult,
@@ -176,28 +175,28 @@ def _collect_records(run: SamplerRun, sweeps: int) -> dict[str, Any]:
     def recorders(kind: type) -> list[Any]:
         return [chain.recorders[kind] for chain in chains]
 
-    if Marginals in keep:
+    if keep.marginals is not None:
         kept["chain_frequencies"] = _estimates(run, False)
         kept["chain_marginals"] = kept["chain_frequencies"]
-        if keep[Marginals].rao_blackwell:
+        if keep.marginals.rao_blackwell:
             kept["chain_marginals"] = _estimates(run, True)
-    if BestState in keep and sweeps:
+    if keep.best_state is not None and sweeps:
         kept["best"] = _best(run.layout.model, recorders(BestState))
-    if Samples in keep:
+    if keep.samples is not None:
         kept["samples"] = join_chains(run, Samples, "samples")
-        kept["sample_sweeps"] = keep[Samples].every * np.arange(1, kept["samples"].shape[1] + 1)
-    if PairMarginals in keep:
+        kept["sample_sweeps"] = keep.samples.every * np.arange(1, kept["samples"].shape[1] + 1)
+    if keep.pair_marginals is not None:
         pairs = recorders(PairMarginals)
         edges, states = pairs[0].edges, run.layout.model.cardinalities
         tables = np.mean([recorder.tables() for recorder in pairs], axis=0)
         sizes = states[edges].tolist()
         tables = [t[:k, :m] for t, (k, m) in zip(tables, sizes, strict=True)]
         kept["pairs"] = PairMarginalTables(edges, tables, run.layout.model)
-    if Joint in keep:
+    if keep.joint is not None:
         kept["joint"] = np.mean([recorder.joint() for recorder in recorders(Joint)], axis=0)
-    if Observables in keep and sweeps:
+    if keep.observables is not None and sweeps:
         kept["observables"] = build_observable_results(run)
-    if ErrorCurve in keep:
+    if keep.error_curve is not None:
         errors = np.stack([chain.errors for chain in chains])
         kept["curve"] = truncate_curve(run.points, errors, run.sweeps, sweeps)
     return kept
@@ -223,7 +222,7 @@ def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
     """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
     if getattr(run.method, "schedule", None) is not None:
         return None
-    if len(run.chains) == 1 and run.keep.keys() <= KINDS_WITHOUT_MEANS:
+    if len(run.chains) == 1 and run.keep.kinds <= KINDS_WITHOUT_MEANS:
         return None
     traces = [cast(TraceRecorder, chain.recorders[Trace]) for chain in run.chains]
     return assess_length(traces, kept.get("observables"), run.layout.model)
@@ -271,7 +270,7 @@ def _findings(
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
         few = few_round_trips(trips, run.recorded)
         found += [few] if few is not None else []
-    if len(chains) == 1 and not run.keep.keys() <= {BestState}:
+    if len(chains) == 1 and not run.keep.kinds <= {BestState}:
         found.append(Diagnostic("one chain", "note", SINGLE_CHAIN))
     return tuple(found)
 

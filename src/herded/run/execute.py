@@ -41,8 +41,8 @@ from herded.run.query import (
     check_layout,
     is_solver,
     is_time,
-    keep_by_type,
     method_protocol,
+    parse_keep,
     total_sweeps,
 )
 from herded.run.recording.recorders import KeepArgument
@@ -85,7 +85,7 @@ def run_method(
     Without `compare_starts`, chains from one state are not compared with others from random starts.
     """
     reason = doubt = ""
-    choices = keep_by_type(keep, rao_blackwell=isinstance(method, Recommendation))
+    choices = parse_keep(keep, rao_blackwell=isinstance(method, Recommendation))
     if isinstance(method, Recommendation):
         doubt = method.doubt
         sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
@@ -178,21 +178,20 @@ def run_method(
                 f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
-        result, left = (
-            build_sampler_result(run, reason, doubt),
-            remaining_limit(max_memory, run.memory),
-        )
+        result = build_sampler_result(run, reason, doubt)
         in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
         if in_time and chains > 1 and not run.interrupted:
             from herded.run.diagnostics.cross_check import (
                 add_herd_cross_check,  # herding in time has a bias of its own
             )
 
+            left = remaining_limit(max_memory, run.memory)
             result = add_herd_cross_check(result, seconds, left)
         compare_starts &= not (stopped or stop.is_set())
         if compare_starts and needs_other_starts(result):
             from herded.run.diagnostics.start_check import with_other_starts  # loads much else
 
+            left = remaining_limit(max_memory, run.memory)
             result = with_other_starts(result, left, seconds)
         if run.is_full:
             result = flag_full(result)

@@ -1,7 +1,6 @@
 """Where chains start: at given or random states of the support, or where an earlier run ended."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.models.constraints.start_states import check_start, dispersed_starts, member_starts
+from herded.run.query import KeepOptions
 from herded.run.recording.recorder_base import STATES_PER_PASS
 from herded.system.argument_checks import as_integer_array
 from herded.system.numerics.counter_rng import stream_key
@@ -23,11 +23,11 @@ def initial_states(
     method: Sampler,
     chains: int,
     start: ArrayLike | State | Sequence[State] | None,
-    keep: dict[type, Any],
+    keep: KeepOptions,
     total: int,
 ) -> list[State]:
     """The chains' states: continued, or new at given or random places of the support."""
-    tally = any(getattr(choice, "rao_blackwell", False) for choice in keep.values())
+    tally = keep.averages_conditionals
     start = (start,) if isinstance(start, State) else start
     if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
         if len(start) != chains:

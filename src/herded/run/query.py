@@ -1,7 +1,9 @@
-"""Check the arguments of `infer`."""
+"""What is asked of a run, and checks of it."""
 
 import operator
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex
 from weakref import WeakKeyDictionary
@@ -28,6 +30,67 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 DEFAULT_SWEEPS = 1000  # of a method that was given
+
+RecordedChoice = Marginals | BestState | Samples | PairMarginals | Joint | Observables
+
+FIELDS: dict[type, str] = {  # of `KeepOptions`, by the class of the choice
+    Marginals: "marginals",
+    BestState: "best_state",
+    Samples: "samples",
+    PairMarginals: "pair_marginals",
+    Joint: "joint",
+    ErrorCurve: "error_curve",
+}
+
+
+@dataclass(frozen=True)
+class KeepOptions:
+    """What a run records; None for what it does not."""
+
+    marginals: Marginals | None = None
+    best_state: BestState | None = None
+    samples: Samples | None = None
+    pair_marginals: PairMarginals | None = None
+    joint: Joint | None = None
+    error_curve: ErrorCurve | None = None
+    observables: Observables | None = None
+
+    @cached_property
+    def recorded(self) -> tuple[RecordedChoice, ...]:
+        """The choices that have a recorder: all but the error curve, which reads marginals."""
+        choices = (
+            self.marginals,
+            self.best_state,
+            self.samples,
+            self.pair_marginals,
+            self.joint,
+            self.observables,
+        )
+        return tuple(choice for choice in choices if choice is not None)
+
+    @cached_property
+    def choices(self) -> tuple[RecordedChoice | ErrorCurve, ...]:
+        """All that was chosen."""
+        return self.recorded if self.error_curve is None else (*self.recorded, self.error_curve)
+
+    @cached_property
+    def kinds(self) -> frozenset[type]:
+        """The classes of the choices."""
+        return frozenset(type(choice) for choice in self.choices)
+
+    @cached_property
+    def each_observable(self) -> tuple[Observable, ...]:
+        """The observables one by one."""
+        return () if self.observables is None else self.observables.choices
+
+    @cached_property
+    def averages_conditionals(self) -> bool:
+        """Whether chains must sum the conditionals that they draw from."""
+        return any(
+            choice is not None and choice.rao_blackwell
+            for choice in (self.marginals, self.error_curve)
+        )
+
 
 _ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
@@ -111,11 +174,12 @@ def check_count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def keep_by_type(
+def parse_keep(
     keep: Sequence[KeepArgument | Observable] | None, rao_blackwell: bool = False
-) -> dict[type, Any]:
+) -> KeepOptions:
+    """Check the `keep=` of `infer`; None keeps the marginals, with or without `rao_blackwell`."""
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
-    choices: dict[type, Any] = {}
+    chosen: dict[str, Any] = {}
     if not (keep is None or isinstance(keep, Iterable)):
         raise MethodError(f"expected keep= as a list, got {short_repr(keep)}")
     for choice in [Marginals(rao_blackwell)] if keep is None else keep:
@@ -125,9 +189,10 @@ def keep_by_type(
                 f"{short_repr(choice)}"
             )
         if isinstance(choice, Observable):
-            choices[Observables] = choices.get(Observables, Observables()).add(choice)
+            chosen["observables"] = chosen.get("observables", Observables()).add(choice)
             continue
-        if type(choice) in choices:
+        name = next(name for kind, name in FIELDS.items() if isinstance(choice, kind))
+        if name in chosen:
             raise MethodError(f"expected {type(choice).__name__} once in keep=, got it twice")
-        choices[type(choice)] = choice
-    return choices
+        chosen[name] = choice
+    return KeepOptions(**chosen)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.observables.recorder import ObservableRecorder, Observables
 from herded.run.progress import Snapshot
+from herded.run.query import KeepOptions
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.log_z_estimator import KeepLogZ
 from herded.run.recording.recorder_base import Recorder
@@ -65,7 +66,7 @@ class SamplerRun:
 
     layout: Layout
     method: Sampler
-    keep: dict[type, Any]
+    keep: KeepOptions
     sweeps: int
     burn_in: int
     chains: list[Chain]
@@ -88,14 +89,14 @@ class SamplerRun:
         cls,
         layout: Layout,
         method: Sampler,
-        keep: dict[type, Any],
+        keep: KeepOptions,
         states: list[State],
         sweeps: int,
         burn_in: int,
     ) -> "SamplerRun":
         """A run of chains at `states`, of which nothing is recorded yet."""
-        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
-        if curve:
+        curve, points = keep.error_curve, np.empty(0, np.int64)
+        if curve is not None:
             points = curve.sweeps(sweeps)
             curve.check(layout.model)
         blocks = make_blocks(layout, keep, len(states), burn_in + sweeps)
@@ -106,7 +107,7 @@ class SamplerRun:
         for chain in chains if sweeps < UNLIMITED_SWEEPS else ():
             if Trace in chain.recorders:
                 cast(TraceRecorder, chain.recorders[Trace]).expect(sweeps)
-        for chain in chains if curve else ():
+        for chain in chains if curve is not None else ():
             chain.errors = np.full(len(points), np.nan)
         return cls(layout, method, keep, sweeps, burn_in, chains, points, blocks)
 
@@ -212,7 +213,8 @@ class SamplerRun:
         return min(self.end, self.burn_in + int(later[0])) if len(later) else self.end
 
     def _error(self, chain: Chain) -> float:
-        curve: ErrorCurve = self.keep[ErrorCurve]
+        curve = self.keep.error_curve
+        assert curve is not None
         return curve.error(self.layout.model, chain.estimate(curve.rao_blackwell))
 
     # -- around the loop ---------------------------------------------------------------------
@@ -227,7 +229,7 @@ class SamplerRun:
         """Which kernels a run calls, by what that depends on."""
         is_annealed = getattr(self.method, "schedule", None) is not None
         of_method = type(self.method), is_annealed, getattr(self.method, "weights", None)
-        of_run = self.blocks.dtype, len(self.chains) > 1, *self.keep
+        of_run = self.blocks.dtype, len(self.chains) > 1, self.keep.kinds
         return *of_method, self.layout.signature, *of_run
 
     def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
@@ -256,7 +258,7 @@ class SamplerRun:
         if sum(array.nbytes for array in arrays) > MAX_WARM_UP_BYTES:
             return
         states = [state.copy() for state in states]
-        keep = {kind: choice for kind, choice in self.keep.items() if kind is not ErrorCurve}
+        keep = replace(self.keep, error_curve=None)
         trial = SamplerRun.prepare(self.layout, self.method, keep, states, 1, 0)
         with trial.share_out(1):
             trial.advance(1)
@@ -264,13 +266,13 @@ class SamplerRun:
 
     def snapshot(self) -> Snapshot:
         def marginals() -> np.ndarray | None:
-            if not self.recorded or Marginals not in self.keep:
+            if not self.recorded or self.keep.marginals is None:
                 return None
-            averaged = self.keep[Marginals].rao_blackwell
+            averaged = self.keep.marginals.rao_blackwell
             return np.stack([chain.estimate(averaged) for chain in self.chains])
 
         def best() -> float | None:
-            if not self.recorded or BestState not in self.keep:
+            if not self.recorded or self.keep.best_state is None:
                 return None
             scores = [chain.recorders[BestState].arrays["score"] for chain in self.chains]
             return float(np.max(scores, axis=0).sum())
@@ -285,18 +287,16 @@ class SamplerRun:
 _COMPILED_SIGNATURES: set[Any] = set()  # signatures of runs whose kernels are compiled
 
 
-def make_blocks(layout: Layout, keep: dict[type, Any], chains: int, total: int) -> np.ndarray:
+def make_blocks(layout: Layout, keep: KeepOptions, chains: int, total: int) -> np.ndarray:
     """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
     return np.zeros(block_shape(layout, keep, chains, total), layout.sample_type)
 
 
-def block_shape(
-    layout: Layout, keep: dict[type, Any], chains: int, total: int
-) -> tuple[int, int, int]:
+def block_shape(layout: Layout, keep: KeepOptions, chains: int, total: int) -> tuple[int, int, int]:
     """The shape of that room."""
     rows = _block_rows(layout)
     read = (
-        not _counts(layout) or not keep.keys() <= {Marginals, ErrorCurve} or layout.estimates_log_z
+        not _counts(layout) or not keep.kinds <= {Marginals, ErrorCurve} or layout.estimates_log_z
     )
     if not read:
         unread = MAX_UNREAD_BLOCK_UPDATES // (layout.n_stored * layout.members)
@@ -316,12 +316,14 @@ def _counts(layout: Layout) -> bool:
     return layout.counts_states and (layout.is_herd or _block_rows(layout) <= MAX_COUNTED_SAMPLES)
 
 
-def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.ndarray) -> Chain:
+def new_chain(layout: Layout, keep: KeepOptions, state: State, block: np.ndarray) -> Chain:
     """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
-    recorders = {
-        kind: choice.recorder(layout) for kind, choice in keep.items() if kind is not ErrorCurve
+    recorders: dict[type, Recorder] = {
+        type(choice): choice.recorder(layout) for choice in keep.recorded
     }
-    if Marginals not in recorders and (ErrorCurve in keep or not is_annealed(layout.method)):
+    if Marginals not in recorders and (
+        keep.error_curve is not None or not is_annealed(layout.method)
+    ):
         recorders[Marginals] = MarginalRecorder(layout)  # also to tell whether chains agree
     if not is_annealed(layout.method):
         trace = Trace().recorder(layout, recorders, reads=block.shape[1] > 0)
@@ -329,7 +331,7 @@ def new_chain(layout: Layout, keep: dict[type, Any], state: State, block: np.nda
         recorders[Trace] = trace  # to tell whether the run is long enough
     if layout.estimates_log_z:
         recorders[KeepLogZ] = KeepLogZ().recorder(cast(LadderLayout, layout))
-    if Observables in keep:
+    if keep.observables is not None:
         cast(ObservableRecorder, recorders[Observables]).begin(state)
     layout.fill(block, state)
     if _counts(layout) and Marginals in recorders:

@@ -12,10 +12,10 @@ from herded.layouts.base import Layout
 from herded.methods.protocol import Answer, Solver
 from herded.models.constraints.start_states import check_support
 from herded.run.interrupts import stop_event_on_interrupt
-from herded.run.observables.recorder import Observables
 from herded.run.progress import Snapshot
+from herded.run.query import KeepOptions
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals, Samples
+from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals
 from herded.run.sampler_run import BRIEF_RUN_UPDATES
 
 SOLVER_BLOCK_SWEEPS = 16  # sweeps between two looks at whether somebody wants to stop
@@ -51,11 +51,11 @@ class SolverRun:
 
     @classmethod
     def prepare(
-        cls, layout: Layout, method: Solver, keep: dict[type, Any], sweeps: int, burn_in: int
+        cls, layout: Layout, method: Solver, keep: KeepOptions, sweeps: int, burn_in: int
     ) -> "SolverRun":
         """A run that has not begun."""
-        curve, points = keep.get(ErrorCurve), np.empty(0, np.int64)
-        if curve:
+        curve, points = keep.error_curve, np.empty(0, np.int64)
+        if curve is not None:
             points = curve.sweeps(sweeps)
             curve.check(layout.model)
         if not method.in_one_step:  # which finds out by itself
@@ -121,11 +121,11 @@ class SolverRun:
         return self.curve.error(self.layout.model, answer.marginals)
 
 
-def _initial_solver_state(layout: Layout, method: Any, keep: dict[type, Any]) -> Any:
+def _initial_solver_state(layout: Layout, method: Any, keep: KeepOptions) -> Any:
     """The state of a solver, which is told what to find if it does no more than that."""
     if not getattr(method, "finds_what_is_asked", False):
         return method.init(layout)
-    return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep})
+    return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep.kinds})
 
 
 def refuse_sampler_options(
@@ -134,7 +134,7 @@ def refuse_sampler_options(
     start: object,
     checkpoint: object,
     executor: object,
-    keep: dict[type, Any],
+    keep: KeepOptions,
 ) -> None:
     """Raise where something is asked for that only a sampler can do."""
     asked = (
@@ -142,8 +142,8 @@ def refuse_sampler_options(
         ("start", start is not None),
         ("checkpoint", checkpoint is not None and not getattr(method, "saves", False)),
         ("executor", executor is not None),
-        ("keep=[Samples()]", Samples in keep),
-        ("keep=[Observable()]", Observables in keep),
+        ("keep=[Samples()]", keep.samples is not None),
+        ("keep=[Observable()]", keep.observables is not None),
     )
     for name, is_asked in asked:
         if is_asked:

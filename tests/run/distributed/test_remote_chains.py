@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.run.distributed.remote_chains import RemoteChains
 from herded.run.initial_states import initial_states
+from herded.run.query import KeepOptions
 from herded.run.recording.recorders import Marginals
 from herded.run.run_loop import run_until_done
 from herded.run.sampler_run import SamplerRun
@@ -69,7 +70,7 @@ def test_chains_on_processes_that_die(tmp_path):
             return real(function, jobs)
 
         remote.workers.completed = deadly
-        method, keep = hd.HerdedGibbs(), {Marginals: Marginals()}
+        method, keep = hd.HerdedGibbs(), KeepOptions(marginals=Marginals())
         layout = method.compile(model)
         states = initial_states(layout, method, 3, None, keep, 400)
         run = SamplerRun.prepare(layout, method, keep, states, 400, 0)

@@ -39,7 +39,7 @@ def run_identity(run: SamplerRun) -> dict[str, Any]:
         "tables": run.layout.hash,
         "burn_in": run.burn_in,
         "chains": len(run.chains),
-        "keep": sorted(_keep_identity(choice) for choice in run.keep.values()),
+        "keep": sorted(_keep_identity(choice) for choice in run.keep.choices),
         "schedule of": run.total if is_annealed(run.method) else "any sweeps",
     }
 

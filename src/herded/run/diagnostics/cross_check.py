@@ -6,7 +6,6 @@ each of its members is a Gibbs chain. It may not mix, which it tells by itself.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from herded.run.diagnostics.log_z_check import check_log_z
 from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.sampler_run_estimate import check_run, run_length
+from herded.run.query import KeepOptions
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
 from herded.run.run_loop import run_until_done
@@ -70,7 +70,7 @@ def run_check_herds(
     """Marginals of some herds, whose warnings are kept and not issued."""
     seed = int(stream_key(0, StreamPurpose.CROSS_CHECK)) >> 1
     method = Gibbs(herd=members, seed=seed, moves=moves)
-    keep: dict[type, Any] = {Marginals: Marginals(rao_blackwell=True)}
+    keep = KeepOptions(marginals=Marginals(rao_blackwell=True))
     layout = cached_layout(model, method, None, max_memory)
     burn_in = sweeps // BURN_IN_DIVISOR
     length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
@@ -122,7 +122,7 @@ def run_belief_propagation_check(model: Model, seconds: float = BP_CHECK_SECONDS
     """What belief propagation makes of a model, soon and compared with nothing."""
     method = BeliefPropagation(damping=BP_CHECK_DAMPING)
     layout = cached_layout(model, method, None, None)
-    run = SolverRun.prepare(layout, method, {Marginals: Marginals()}, BP_CHECK_SWEEPS, 0)
+    run = SolverRun.prepare(layout, method, KeepOptions(marginals=Marginals()), BP_CHECK_SWEEPS, 0)
     run_until_done(run, run.stopping(), seconds=seconds, progress=False)
     return build_solver_result(run)
 

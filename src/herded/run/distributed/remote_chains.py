@@ -8,7 +8,6 @@ time that it takes to send a job and its result.
 
 import time
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler
 from herded.run.distributed.worker_pool import WorkerPool
+from herded.run.query import KeepOptions
 from herded.run.run_loop import BlockDropped
 from herded.run.sampler_run import Chain, SamplerRun
 
@@ -89,7 +89,7 @@ def run_remote_round(
     number: int,
     layout: Layout,
     method: Sampler,
-    keep: dict[type, Any],
+    keep: KeepOptions,
     burn_in: int,
     done: int,
     step: int,

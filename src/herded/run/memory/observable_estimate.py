@@ -5,7 +5,7 @@ for each member; after it, the shape and the type of what it gives are known.
 """
 
 import math
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from herded.run.observables.batched import bytes_of_terms, find_batched_observab
 from herded.run.observables.recorder import (
     FIRST_MEMBERS,
     MAX_STATES_PER_PASS,
-    Observable,
     ObservableRecorder,
     Observables,
     members_at_once,
     rows_at_once,
     sums_blocks,
 )
+from herded.run.query import KeepOptions
 from herded.run.sampler_run import BLOCK_ENTRIES, Chain
 
 NUMBER = 8.0  # bytes of a number of 64 bits
@@ -30,7 +30,7 @@ IS_FINITE = 1.0  # a byte for each number, whether it is finite
 
 
 def bytes_of_calls(
-    layout: Layout, keep: dict[type, Any], rows: int, parallel: int, chain: Chain | None
+    layout: Layout, keep: KeepOptions, rows: int, parallel: int, chain: Chain | None
 ) -> float:
     """What functions of states get and give, while `parallel` chains call them.
 
@@ -41,7 +41,7 @@ def bytes_of_calls(
     chain
         One that is about to start, whose observables have shapes; None before the first call.
     """
-    choices = observables_of(keep)
+    choices = keep.each_observable
     if not choices:
         return 0.0
     sizes = [numbers_of(chain, k) for k in range(len(choices))]
@@ -71,14 +71,10 @@ def bytes_of_calls(
     return terms + max(first, parallel * (kept + once))
 
 
-def bytes_of_sums(keep: dict[type, Any], chains: int, chain: Chain | None) -> float:
+def bytes_of_sums(keep: KeepOptions, chains: int, chain: Chain | None) -> float:
     """Sums of the values of all chains, and the means that are computed from them."""
-    sizes = (numbers_of(chain, k) for k in range(len(observables_of(keep))))
+    sizes = (numbers_of(chain, k) for k in range(len(keep.each_observable)))
     return sum(4 * chains * NUMBER * size for size in sizes)
-
-
-def observables_of(keep: dict[type, Any]) -> tuple[Observable, ...]:
-    return keep[Observables].choices if Observables in keep else ()
 
 
 def numbers_of(chain: Chain | None, k: int) -> int:

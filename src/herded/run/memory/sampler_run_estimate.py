@@ -10,7 +10,7 @@ reaches the limit. `python -m benchmarks --only memory` holds estimates against 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,10 @@ from herded.run.memory.observable_estimate import (
     bytes_of_calls,
     bytes_of_sums,
     numbers_of,
-    observables_of,
     states_at_once,
 )
 from herded.run.observables.recorder import Observables
-from herded.run.recording.best_state_recorder import BestState
+from herded.run.query import KeepOptions
 from herded.run.recording.growing_arrays import reserve_room
 from herded.run.recording.log_z_estimator import MAX_KEPT_SWEEPS as MOST_SCORES
 from herded.run.recording.recorder_base import STATES_PER_PASS
@@ -131,7 +130,7 @@ class RunExtent(NamedTuple):
 
 
 def estimate_run(
-    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None = None
+    layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None = None
 ) -> MemoryEstimate:
     """What a run takes; with a chain that is about to start, the shapes of its observables count.
 
@@ -181,7 +180,7 @@ def run_length(
 
 
 def check_run(
-    layout: Layout, keep: dict[type, Any], length: RunExtent, max_memory: Size | None
+    layout: Layout, keep: KeepOptions, length: RunExtent, max_memory: Size | None
 ) -> None:
     """Raise where a run would take more than it may, before any of it is taken."""
     _fitting(layout, keep, length, max_memory, None)
@@ -189,7 +188,7 @@ def check_run(
 
 def limit_run(run: SamplerRun, length: RunExtent, max_memory: Size | None) -> None:
     """Check a run again, whose observables have shapes by now, and reserve what grows in it."""
-    chain = run.chains[0] if Observables in run.keep else None
+    chain = run.chains[0] if run.keep.observables is not None else None
     estimate, run.most_recorded = _fitting(run.layout, run.keep, length, max_memory, chain)
     run.memory, run.fixed_memory = estimate.bytes, estimate.fixed
     reserve_room(run)
@@ -197,7 +196,7 @@ def limit_run(run: SamplerRun, length: RunExtent, max_memory: Size | None) -> No
 
 def _fitting(
     layout: Layout,
-    keep: dict[type, Any],
+    keep: KeepOptions,
     length: RunExtent,
     max_memory: Size | None,
     chain: Chain | None,
@@ -218,7 +217,7 @@ def _fitting(
         estimate.check(max_memory)
         return estimate, None
     room = max(0.0, memory_limits.memory_limit(max_memory) - estimate.fixed)
-    least = max(choice.every for choice in _every(keep))
+    least = max(_every(keep))
     most = min(length.sweeps, max(least, int(room / (growing / length.sweeps))))
     share = most / length.sweeps
     needs = (
@@ -229,11 +228,11 @@ def _fitting(
     return estimate, most
 
 
-def _every(keep: dict[type, Any]) -> list[Any]:
-    """Choices that keep one in `every` sweeps: samples and series."""
-    return [keep[kind] for kind in (Samples,) if kind in keep] + [
-        choice for choice in observables_of(keep) if choice.series
-    ]
+def _every(keep: KeepOptions) -> Iterator[int]:
+    """Sweeps from one entry to the next of what grows: samples and series."""
+    if keep.samples is not None:
+        yield keep.samples.every
+    yield from (choice.every for choice in keep.each_observable if choice.series)
 
 
 def flag_full(result: Result) -> Result:
@@ -261,13 +260,13 @@ def _tables(layout: Layout, length: RunExtent) -> float:
     return layout.memory + (length.chains - 1) * layout.chain_memory + copies
 
 
-def _blocks(layout: Layout, keep: dict[type, Any], length: RunExtent) -> float:
+def _blocks(layout: Layout, keep: KeepOptions, length: RunExtent) -> float:
     total = length.burn_in + length.sweeps
     kind = np.dtype(layout.sample_type).itemsize
     return float(math.prod(block_shape(layout, keep, length.chains, total)) * kind)
 
 
-def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterator[MemoryNeed]:
+def _records(layout: Layout, keep: KeepOptions, length: RunExtent) -> Iterator[MemoryNeed]:
     """What recorders count, in all chains."""
     model, width, chains = layout.model, layout.width, length.chains
     n, numbers = (
@@ -276,13 +275,13 @@ def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterat
     )
     of_block = BYTES_PER_NUMBER if layout.is_herd else 1.0
     counts = (BYTES_PER_NUMBER + of_block) * n * (1 if width == 2 else width)
-    if any(getattr(choice, "rao_blackwell", False) for choice in keep.values()):
+    if keep.averages_conditionals:
         counts += numbers
     yield MemoryNeed("counts of states", chains * counts, "use fewer chains")
     if not is_annealed(layout.method):
-        trace = chains * trace_bytes(layout, with_pairs=not keep.keys().isdisjoint(PAIR_RECORDERS))
+        trace = chains * trace_bytes(layout, with_pairs=not keep.kinds.isdisjoint(PAIR_RECORDERS))
         yield MemoryNeed("traces of variables", trace)
-    if BestState in keep and has_factors(model):
+    if keep.best_state is not None and has_factors(model):
         factors, entries, tables = _sizes(model)
         parts = 12.0 * entries + 16.0 * factors + 3 * BYTES_PER_NUMBER * n
         made = (
@@ -290,21 +289,21 @@ def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterat
         )
         best = chains * parts + BYTES_PER_NUMBER * (3 * entries + 2 * factors) + made
         yield MemoryNeed("the best states", best, "use fewer chains")
-    if PairMarginals in keep:
-        edges = _count_pairs(model, keep[PairMarginals])
+    if keep.pair_marginals is not None:
+        edges = _count_pairs(model, keep.pair_marginals)
         # counts, their frequencies, and the pairs
         each = BYTES_PER_NUMBER * (2.0 * width**2 + 4.0) * edges
         shared = (BYTES_PER_VIEW + 2 * BYTES_PER_NUMBER * width**2 + 6 * BYTES_PER_NUMBER) * edges
         yield MemoryNeed("tables of pairs of states", chains * each + shared, "give fewer edges=")
-    states = count_joint_states(model.cardinalities, MAX_JOINT) if Joint in keep else None
+    states = None if keep.joint is None else count_joint_states(model.cardinalities, MAX_JOINT)
     if states is not None:
         yield MemoryNeed(
             "tables of all states",
             BYTES_PER_NUMBER * states * (2 * chains + 2),
             "keep PairMarginals instead",
         )
-    if ErrorCurve in keep:
-        points = BYTES_PER_NUMBER * len(keep[ErrorCurve].sweeps(min(length.sweeps, 2**62)))
+    if keep.error_curve is not None:
+        points = BYTES_PER_NUMBER * len(keep.error_curve.sweeps(min(length.sweeps, 2**62)))
         table = BYTES_PER_NUMBER * model.n_variables * width
         yield MemoryNeed(
             "the error curve", 2 * (chains + 1) * points + 6 * table, "give fewer points at="
@@ -317,17 +316,17 @@ def _records(layout: Layout, keep: dict[type, Any], length: RunExtent) -> Iterat
 
 
 def _growing(
-    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None
+    layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None
 ) -> Iterator[MemoryNeed]:
     """Samples and series: of every member of every chain."""
     everyone = float(length.chains * layout.members) * (BY_CLOCK if length.by_clock else 1)
-    if Samples in keep:
+    if keep.samples is not None:
         each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
-        draws = length.sweeps // keep[Samples].every
+        draws = length.sweeps // keep.samples.every
         yield MemoryNeed(
             "samples", everyone * draws * each, "keep fewer with Samples(every=)", True
         )
-    for k, choice in enumerate(observables_of(keep)):
+    for k, choice in enumerate(keep.each_observable):
         if choice.series:
             draws = length.sweeps // choice.every
             size = BYTES_PER_NUMBER * numbers_of(chain, k)
@@ -335,29 +334,27 @@ def _growing(
             yield MemoryNeed("the series of observables", everyone * draws * size, remedy, True)
 
 
-def _unpacking_bytes(layout: Layout, keep: dict[type, Any]) -> float:
+def _unpacking_bytes(layout: Layout, keep: KeepOptions) -> float:
     """Bytes of states that recorders unpack at once, and of the copies that some need."""
-    if keep.keys() <= {Marginals, ErrorCurve, Observables}:
+    if keep.kinds <= {Marginals, ErrorCurve, Observables}:
         return 0.0
-    copies = 1 if keep.keys() <= {Marginals, ErrorCurve, Observables, Samples} else 2
-    return copies * states_at_once(layout, STATES_PER_PASS, Samples in keep)
+    copies = 1 if keep.kinds <= {Marginals, ErrorCurve, Observables, Samples} else 2
+    return copies * states_at_once(layout, STATES_PER_PASS, keep.samples is not None)
 
 
-def _calls(
-    layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None
-) -> MemoryNeed:
+def _calls(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None) -> MemoryNeed:
     """What functions of states get, and what they give."""
     rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
     need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
     return MemoryNeed("calls of observables", need, "leave some out of keep=")
 
 
-def _result(layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Chain | None) -> float:
+def _result(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None) -> float:
     """Tables of marginals of all chains, and what is compared in them or in series."""
     table: float = BYTES_PER_NUMBER * layout.model.n_variables * layout.width
     kept: float = 0.0
-    if Marginals in keep:
-        kept = length.chains * (2 if keep[Marginals].rao_blackwell else 1) * table
+    if keep.marginals is not None:
+        kept = length.chains * (2 if keep.marginals.rao_blackwell else 1) * table
     compared = (2 * length.chains + 5) * table if length.chains > 1 else 0.0
     walls = (
         MAX_MEMBERS_CHECKED * 2 * BYTES_PER_NUMBER * layout.model.n_variables
@@ -370,12 +367,12 @@ def _result(layout: Layout, keep: dict[type, Any], length: RunExtent, chain: Cha
     bins = max(
         (
             bytes_of_bins(sweeps // choice.every, rows, numbers_of(chain, k))
-            for k, choice in enumerate(observables_of(keep))
+            for k, choice in enumerate(keep.each_observable)
             if choice.series
         ),
         default=0.0,
     )
-    return kept + max(compared, 2 * table * (Marginals in keep), bins) + walls
+    return kept + max(compared, 2 * table * (keep.marginals is not None), bins) + walls
 
 
 def _count_pairs(model: Model, choice: PairMarginals) -> int:

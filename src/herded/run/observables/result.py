@@ -10,8 +10,9 @@ from herded.errors import MethodError, NotKeptError
 from herded.methods.schedule import is_annealed
 from herded.run.diagnostics.autocorrelation import autocorrelation_times
 from herded.run.diagnostics.intervals import t_quantile_95
-from herded.run.observables.recorder import ObservableRecorder, Observables
+from herded.run.observables.recorder import Observables
 from herded.run.recording.growing_arrays import join_chains
+from herded.run.sampler_run import SamplerRun
 from herded.system.suggestions import did_you_mean
 
 MIN_AUTOCORRELATION_TIMES = 10  # autocorrelation times that a series must last to tell one
@@ -157,11 +158,11 @@ def _as_scalar(value: np.ndarray) -> Any:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def build_observable_results(run: Any) -> ObservableMapping:
+def build_observable_results(run: SamplerRun) -> ObservableMapping:
     """What the observables of a `SamplerRun` are so far."""
-    recorders: list[ObservableRecorder] = [chain.recorders[Observables] for chain in run.chains]
+    recorders = [chain.recorders[Observables] for chain in run.chains]
     found = ObservableMapping()
-    for k, choice in enumerate(run.keep[Observables].choices):
+    for k, choice in enumerate(run.keep.each_observable):
         draws = run.recorded // choice.every
         if not draws:
             continue

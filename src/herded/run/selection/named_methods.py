@@ -12,7 +12,7 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.interrupts import stop_event_on_interrupt
-from herded.run.query import check_count, check_seconds, keep_by_type
+from herded.run.query import KeepOptions, check_count, check_seconds, parse_keep
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Result
@@ -28,14 +28,14 @@ def run_named_method(model: Model, name: str, **options: Any) -> Result:
     Several runs may be tried for one answer. They share one event that Ctrl-C sets, so that none
     begins after it. An interrupted run is returned and flagged, as by `run_method`.
     """
-    kept, options = keep_by_type(options["keep"]), _check_counts(options)
+    kept, options = parse_keep(options["keep"]), _check_counts(options)
     if name == "auto" and options["layout"] is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
     if name == "auto" and options["start"] is not None:
         _check_one_state(model, options["start"])
     length = {key: options.pop(key) for key in ("sweeps", "seconds", "burn_in", "chains")}
     asked = Query(
-        task="map" if kept.keys() == {BestState} else "mar",
+        task="map" if kept.kinds == {BestState} else "mar",
         max_memory=options["max_memory"],
         checkpoint=options["checkpoint"],
         why_sample=_reason_to_sample(model, kept, options["start"]),
@@ -72,13 +72,13 @@ def _check_one_state(model: Model, start: Any) -> None:
         )
 
 
-def _reason_to_sample(model: Model, keep: dict[type, Any], start: object) -> str:
+def _reason_to_sample(model: Model, keep: KeepOptions, start: object) -> str:
     """Why only a sampler will do, if so."""
     if start is not None:
         return "a start is for a sampler"
-    for kind, choice in keep.items():
-        if kind not in KEPT_BY_EXACT or not _exact_can_keep(model, choice):
-            return f"only samplers keep {kind.__name__}"
+    for choice in keep.choices:
+        if not (isinstance(choice, KEPT_BY_EXACT) and _exact_can_keep(model, choice)):
+            return f"only samplers keep {type(choice).__name__}"
     return ""
 
 
