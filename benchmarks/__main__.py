@@ -23,6 +23,7 @@ from benchmarks.accuracy import (
     complete_graphs,
     default_weights,
     ising_marginals,
+    readme_figures,
     run_length,
     warning_precision,
     which_method,
@@ -99,6 +100,7 @@ APART = {
     "herd-spread": energy_spread,
     "which-method": which_method,
     "tempered": tempering,
+    "readme": readme_figures,
     "run-length": run_length,
     "ladders": ladder_settings,
 }  # on pages of their own

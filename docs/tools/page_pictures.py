@@ -64,7 +64,7 @@ def main() -> None:
     herd = hd.Gibbs(herd=64)
     result = hd.infer(net(), herd, sweeps=20, burn_in=10, chains=4)
     field = np.random.default_rng(0).normal(size=(24, 36))
-    grid = hd.infer(hd.ising_grid(field, 0.5), herd, sweeps=200, burn_in=20)
+    grid = hd.infer(hd.ising_grid(field, 0.5))
     ising = hd.ising_grid(np.zeros((32, 32)), 0.4, periodic=True)
     keep = [hd.Observable(hd.energy)]
     run = hd.infer(ising, herd, sweeps=400, burn_in=100, chains=4, keep=keep)
