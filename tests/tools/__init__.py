@@ -1,0 +1,1 @@
+"""Tests of `tools`, which is run once for each release."""
