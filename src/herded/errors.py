@@ -1,4 +1,4 @@
-"""The errors that `herded` raises. Messages say what was expected, what was found and what to do.
+"""The errors that `herded` raises. Messages say what was expected, what was given and what to do.
 
 Each is also a built-in error (`ValueError`, `MemoryError`, ...), so that a caller can handle it
 without importing this module.
@@ -7,18 +7,18 @@ without importing this module.
 from typing import Any
 
 MAX_MESSAGE_CHARS = 1000  # characters of a message
-TAIL_CHARS = 300  # of them from its end, where it says what to do
+TAIL_CHARS = 300  # the part of them kept from the end, which says what to do
 
 
 def shorten_message(message: str) -> str:
-    """A message without the middle of what it quotes, if that is very long."""
+    """Shorten a very long message by cutting from its middle."""
     if len(message) <= MAX_MESSAGE_CHARS:
         return message
     return f"{message[: MAX_MESSAGE_CHARS - TAIL_CHARS]} ... {message[-TAIL_CHARS:]}"
 
 
 class HerdedError(Exception):
-    """Any error that `herded` raises on purpose.
+    """Base class of all errors that `herded` raises on purpose.
 
     Each is also the built-in error that fits (`ValueError`, `MemoryError`, ...), so that code which
     does not know `herded` can catch it.
@@ -37,7 +37,7 @@ class HerdedError(Exception):
 
 
 class ModelError(HerdedError, ValueError):
-    """A model, or a state or evidence given for it, is wrong. Also a `ValueError`.
+    """A wrong model, or a wrong state or evidence for it. Also a `ValueError`.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class ModelError(HerdedError, ValueError):
 
 
 class MethodError(HerdedError, ValueError):
-    """An option is wrong, or the method cannot run on this model. Also a `ValueError`.
+    """A wrong option, or a method that cannot run on the model. Also a `ValueError`.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class MethodError(HerdedError, ValueError):
 
 
 class InfeasibleError(HerdedError, ValueError):
-    """No state has positive probability, or none was found within the limit. Also a `ValueError`.
+    """A model without a possible state, or with none found in time. Also a `ValueError`.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class InfeasibleError(HerdedError, ValueError):
 
 
 class MemoryLimitError(HerdedError, MemoryError):
-    """More memory is needed than the limit allows. Also a `MemoryError`.
+    """A need for more memory than the limit allows. Also a `MemoryError`.
 
-    The need is estimated before anything is allocated.
+    The need is estimated before any memory is allocated.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class MemoryLimitError(HerdedError, MemoryError):
 
 
 class FileError(HerdedError, ValueError):
-    """A file cannot be read as what it should be, or cannot be written. Also a `ValueError`.
+    """A file that cannot be read in the expected format, or cannot be written. Also a `ValueError`.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class FileError(HerdedError, ValueError):
     ...     hd.read_model("missing.uai")
     ... except hd.FileError as error:
     ...     print(error)
-    expected a file that can be read at missing.uai, but: No such file or directory
+    could not read missing.uai: No such file or directory
     """
 
 
 class CheckpointError(HerdedError, ValueError):
-    """A checkpoint cannot be read, or belongs to another run. Also a `ValueError`.
+    """A checkpoint that cannot be read or belongs to another run. Also a `ValueError`.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class CheckpointError(HerdedError, ValueError):
 
 
 class CorpusError(HerdedError, ValueError):
-    """A text, its labels or the file they come from cannot be read. Also a `ValueError`.
+    """A text, label or corpus file that cannot be read. Also a `ValueError`.
 
     Examples
     --------
@@ -137,15 +137,15 @@ class CorpusError(HerdedError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run. A `KeyboardInterrupt` that carries the partial result.
+    """Ctrl-C during a run: a `KeyboardInterrupt` that carries the partial result.
 
     A script that does not catch it ends with exit code 1.
 
     Attributes
     ----------
     result
-        What the interrupted function would have returned, as far as it got. None where there is
-        no partial result, such as during the burn-in: then there are no numbers.
+        The partial result of the interrupted function. None if there is none yet, for example
+            during the burn-in.
 
     Examples
     --------
@@ -166,11 +166,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class WorkerError(HerdedError, RuntimeError):
-    """Workers died, cannot be reached, or run another version of `herded`. Also a `RuntimeError`.
+    """Workers that died, are unreachable or run another `herded`. Also a `RuntimeError`.
 
     Examples
     --------
-    Use threads of this process where the workers fail:
+    Fall back to threads of this process when the workers fail:
 
     >>> def run(models, executor):
     ...     try:
@@ -181,7 +181,7 @@ class WorkerError(HerdedError, RuntimeError):
 
 
 class NotKeptError(HerdedError, AttributeError):
-    """The result was asked for something that the run did not keep. Also an `AttributeError`.
+    """A request for something that the run did not keep. Also an `AttributeError`.
 
     Examples
     --------
@@ -195,13 +195,13 @@ class NotKeptError(HerdedError, AttributeError):
 
 
 class HerdedWarning(UserWarning):
-    """A result that should not be trusted, for the reason that the warning gives.
+    """A warning that a result is unreliable, with the reason.
 
-    The same sentences are in `result.warnings`.
+    `result.warnings` holds the same sentences.
 
     Examples
     --------
-    Two variables that must be equal: no move of one variable at a time can change them.
+    Two variables that must be equal: a move that changes one variable at a time cannot flip both.
 
     >>> import warnings
     >>> must = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
@@ -215,7 +215,7 @@ class HerdedWarning(UserWarning):
 
 
 def missing_extra_error(library: str, purpose: str, extra: str) -> MethodError:
-    """The error to raise where an optional library is needed and not installed."""
+    """Build the error to raise when an optional library is needed but not installed."""
     return MethodError(
         f"expected {library} for {purpose}, but it is not installed: pip install 'herded[{extra}]'"
     )

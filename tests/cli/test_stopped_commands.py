@@ -173,7 +173,7 @@ needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /
 def test_a_full_disk_costs_the_file_but_not_the_answer(capsys):
     left, out, err = run(capsys, "infer", "grid.uai", "--out", "/dev/full")
     assert left == 3 and "variable" in out
-    assert err == "herded: expected to write /dev/full, but: No space left on device\n"
+    assert err == "herded: could not write /dev/full: No space left on device\n"
 
 
 @needs_full
@@ -213,7 +213,7 @@ def test_no_room_for_a_checkpoint_costs_no_run(capsys):
     assert child.returncode == 3, err
     answer = json.loads(out)
     assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
-    assert "herded: warning: expected to write run.ckpt, but: File too large" in err
+    assert "herded: warning: could not write run.ckpt: File too large" in err
     assert "herded: expected to write the checkpoint run.ckpt, but it could not be" in err
     assert "Traceback" not in err and os.listdir() == ["grid.uai"]
 
@@ -227,7 +227,7 @@ def test_no_room_for_the_answer(capsys):
     )
     out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3 and "variable" in out
-    assert err == "herded: expected to write out.MAR, but: File too large\n"
+    assert err == "herded: could not write out.MAR: File too large\n"
     assert os.listdir() == ["grid.uai"]
 
 

@@ -142,7 +142,7 @@ def test_a_place_that_cannot_be_written(name):
     os.mkdir("folder.png")
     with open("file.txt", "w"):
         pass
-    with pytest.raises(HerdedError, match=r"^expected to write a picture to "):
+    with pytest.raises(HerdedError, match=r"^could not write the picture "):
         write_image(name, WHITE)
     assert sorted(os.listdir()) == ["file.txt", "folder", "folder.png"]
     assert os.listdir("folder") == []
@@ -151,13 +151,13 @@ def test_a_place_that_cannot_be_written(name):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_without_permission():
     os.mkdir("closed", 0o500)
-    with pytest.raises(HerdedError, match=r"^expected to write a picture to .*[Pp]ermission"):
+    with pytest.raises(HerdedError, match=r"^could not write the picture .*[Pp]ermission"):
         write_image("closed/a.png", WHITE)
 
 
 @pytest.mark.parametrize("name", ["a.xyz", "a.npy", "a.txt"])
 def test_an_unknown_suffix(name):
-    with pytest.raises(HerdedError, match=rf"^expected a picture's suffix .*, got {name}"):
+    with pytest.raises(HerdedError, match=rf"^expected a file name that ends in .*, got {name}"):
         write_image(name, WHITE)
     assert os.listdir() == []
 
@@ -179,7 +179,7 @@ def test_a_failure_midway_leaves_the_old_file(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Image.Image, "save", full_disk)
-    with pytest.raises(HerdedError, match=r"to a\.png, but: No space left on device$"):
+    with pytest.raises(HerdedError, match=r"picture a\.png: No space left on device$"):
         write_image("a.png", ~WHITE)
     assert os.listdir() == ["a.png"]
     assert np.array_equal(read_image("a.png"), WHITE)

@@ -115,5 +115,5 @@ def test_a_pipe_is_read_once(tmp_path, pack):
 
 def test_a_file_without_a_telling_name_is_held_against_the_limit(tmp_path):
     written("uai", tmp_path).rename(tmp_path / "model")
-    with pytest.raises(hd.MemoryLimitError, match=r"expected at most .* in .*model, as reading"):
+    with pytest.raises(hd.MemoryLimitError, match=r"expected at most .* in .*model, since reading"):
         hd.read_model(tmp_path / "model", max_memory=200)

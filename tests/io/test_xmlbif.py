@@ -146,7 +146,7 @@ P = "<DEFINITION><FOR>a</FOR><TABLE>0.5 0.5</TABLE></DEFINITION>\n"
             '<?xml version="1.0" encoding="big5"?><BIF/>',
             "expected XML, got something else (multi-byte encodings are not supported) in line 1",
         ),
-        ("<html/>", "expected <BIF>, got <HTML> in line 1 of PATH: give another file"),
+        ("<html/>", "expected <BIF>, got <HTML> in line 1 of PATH: use a file in XMLBIF 0.3"),
         ("<BIF/>", "expected one <NETWORK> in <BIF>, got 0 in line 1 of PATH"),
         ("<BIF><NETWORK/></BIF>", "expected a Bayes net in PATH, got no variables"),
         (

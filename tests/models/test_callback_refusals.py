@@ -215,7 +215,7 @@ def warms(i, x, statistics, data, out):
 def test_what_cannot_be_compiled_runs_as_python():
     """And says what that costs; who knows is not told."""
     for conditional, data, why in (
-        (in_a_dict, {"field": 1.0}, "data is not made of numbers, arrays and tuples"),
+        (in_a_dict, {"field": 1.0}, "data holds something other than numbers, arrays and tuples"),
         (by_name, (), "since "),
     ):
         slow = alone(conditional, compiled=None, data=data)

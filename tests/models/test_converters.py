@@ -166,7 +166,7 @@ def test_a_markov_network():
     ("model", "message"),
     [
         (5, "expected a Bayes net, Markov network or factor graph of pgmpy, got int"),
-        (fake_net(RAIN, nodes=["rain", "wet"]), "a table of probabilities of 'wet', got NoneType"),
+        (fake_net(RAIN, nodes=["rain", "wet"]), "a table of probabilities for 'wet', got NoneType"),
         (
             fake_net(RAIN, table(["wet", "rain"], [[1, 1], [0, 0]]), nodes=["rain", "wet"]),
             r"same order everywhere, got \['yes', 'no'\] and \['0', '1'\]",

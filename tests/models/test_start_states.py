@@ -243,12 +243,12 @@ def test_an_odd_ring_has_no_two_colours():
     assert "expected a state of positive probability, but no state of variable '" in str(
         error.value
     )
-    assert "fits its factors: correct the evidence or the zeros" in str(error.value)
+    assert "is compatible with its factors: correct the evidence or the zeros" in str(error.value)
 
 
 def test_propagation_alone_may_prove_it():
     model = colouring(4, 2, [(0, 1), (1, 2), (2, 3)]).given({0: 0, 3: 0})
-    with pytest.raises(InfeasibleError, match=r"no state of variable [0123] fits"):
+    with pytest.raises(InfeasibleError, match=r"no state of variable [0123] is compatible"):
         start_state(model, key(), tries=0)
 
 
@@ -265,7 +265,7 @@ def test_one_empty_component_among_many_is_named():
     edges = [(6 * m + a, 6 * m + b) for m in range(n) for a, b in ring(6)]
     triangle = [(6 * n + a, 6 * n + b) for a, b in ring(3)]
     model = colouring(6 * n + 3, 2, edges + triangle)
-    with pytest.raises(InfeasibleError, match=r"no state of variable 24[012] fits"):
+    with pytest.raises(InfeasibleError, match=r"no state of variable 24[012] is compatible"):
         start_state(model, key(), tries=4)  # the rings take none
 
 

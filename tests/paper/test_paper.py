@@ -181,7 +181,7 @@ def test_the_page_escapes_and_keeps_its_old_self_when_a_write_fails(tmp_path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", full_disk)
-    with pytest.raises(report.FileError, match=r"^expected to write the page .* No space left"):
+    with pytest.raises(report.FileError, match=r"^could not write the page .* No space left"):
         report.write_report([section], page.parent, "other")
     assert page.read_text(encoding="utf-8") == text
     assert sorted(path.name for path in page.parent.iterdir()) == ["index.html", "t.csv"]

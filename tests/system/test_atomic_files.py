@@ -64,7 +64,7 @@ def test_a_full_disk_is_said_and_a_device_stays_one(tmp_path):
     link.symlink_to("/dev/full")
     for path in ("/dev/full", link):
         check(path)
-        with pytest.raises(FileError, match=f"expected to write {path}, but: No space left"):
+        with pytest.raises(FileError, match=f"could not write {path}: No space left"):
             write(path, b"x" * 100)
     check("/dev/null")
     write("/dev/null")
@@ -88,7 +88,7 @@ def test_a_pipe_is_written_to(tmp_path):
 def test_what_cannot_be_written_is_said_beforehand(tmp_path):
     for path in (tmp_path, tmp_path / "no" / "file", "", "\0"):
         with pytest.raises(
-            FileError, match=r"expected (--out as the name|to write .*No such file)"
+            FileError, match=r"expected --out as the name|could not write .*No such file"
         ):
             check(path)
     check(tmp_path / "file")

@@ -1,7 +1,7 @@
-"""Bayes nets, pi(x) = prod_i P(x_i | parents of i): what BIF and XMLBIF files hold.
+"""Bayes nets, pi(x) = prod_i P(x_i | parents of i): the content of BIF and XMLBIF files.
 
-As a factor graph a net has one factor for each variable, in their order, over its parents and,
-last, itself. A graph that is so is a net, and can be written as one.
+As a factor graph, a net has one factor for each variable, in their order, over its parents and,
+last, the variable itself. Any graph of this form is a net, and can be written as one.
 """
 
 import math
@@ -20,7 +20,7 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.system.atomic_files import FilePath
 
-# how far the probabilities of a row may be from 1 together: files round them
+# how far the sum of a row of probabilities may be from 1: files round them
 ROW_SUM_TOLERANCE = 0.01
 
 
@@ -28,7 +28,7 @@ ROW_SUM_TOLERANCE = 0.01
 class ConditionalTable:
     """P(child | parents): a row of probabilities for each state of the parents, the last fastest.
 
-    `where` is the place in a file that says so.
+    `where` is its place in the file.
     """
 
     child: str
@@ -39,9 +39,9 @@ class ConditionalTable:
 
 @dataclass
 class NetFile:
-    """What a file has said so far of variables and their states.
+    """The variables and states that a file has declared so far.
 
-    Its reader has its own way to say where something stands, which `line_of` turns into a line.
+    Each reader has its own kind of position in a file, which `line_of` turns into a line.
     """
 
     path: FilePath
@@ -49,12 +49,12 @@ class NetFile:
     states: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def wrong(self, where: int, expected: str, got: str, remedy: str) -> FileError:
-        """A sentence about a place in the file."""
+        """Build an error about a position in the file."""
         line = self.line_of(where)
         return FileError(f"expected {expected}, got {got} in line {line} of {self.path}: {remedy}")
 
     def declare(self, name: str, states: Sequence[str], where: int) -> None:
-        """A new variable."""
+        """Declare a new variable."""
         if name in self.states:
             raise self.wrong(where, "each variable once", f"{name!r} again", "drop one")
         if not name or "" in states:
@@ -67,7 +67,7 @@ class NetFile:
         self.states[name] = tuple(states)
 
     def shape(self, child: str, parents: Sequence[str], where: int) -> tuple[int, int]:
-        """How many rows P(child | parents) has, and how long they are."""
+        """Return how many rows P(child | parents) has, and their length."""
         names = (child, *parents)
         unknown = next((name for name in names if name not in self.states), None)
         if unknown is not None:
@@ -83,10 +83,12 @@ class NetFile:
         return n_rows, k
 
     def graph(self, conditionals: Sequence[ConditionalTable]) -> FactorGraph:
-        """The factor graph of a complete file."""
+        """Build the factor graph of a complete file."""
         of = self._by_child(conditionals)
         if not of:
-            raise FileError(f"expected a Bayes net in {self.path}, got no variables: give another")
+            raise FileError(
+                f"expected a Bayes net in {self.path}, got no variables: use another file"
+            )
         loop = find_cycle(of.values())
         if loop:
             got = f"one of {len(loop)} variables through {loop[0]!r}"
@@ -135,7 +137,7 @@ def _most_frequent_name(names: Sequence[str]) -> str:
 
 
 def find_cycle(conditionals: Iterable[ConditionalTable]) -> list[str]:
-    """The names on a cycle of parents, if there is one."""
+    """Return the names on a cycle of parents, if there is one."""
     try:
         TopologicalSorter({each.child: each.parents for each in conditionals}).prepare()
     except CycleError as error:
@@ -144,28 +146,28 @@ def find_cycle(conditionals: Iterable[ConditionalTable]) -> list[str]:
 
 
 def find_wrong_row(rows: np.ndarray) -> int | None:
-    """The first row that does not hold probabilities, if there is one."""
+    """Return the first row that does not hold probabilities, if there is one."""
     outside = ~((rows >= 0) & (rows <= 1 + ROW_SUM_TOLERANCE)).all(axis=1)
-    with np.errstate(over="ignore"):  # a sum beyond all floats is wrong, too
+    with np.errstate(over="ignore"):  # an overflowing sum is wrong, too
         wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= ROW_SUM_TOLERANCE)
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[ConditionalTable]]:
-    """The states and the conditional probabilities of a model that is a Bayes net.
+    """Return the states and the conditional probabilities of a model that is a Bayes net.
 
-    Variables without names are x0, x1, ..., and states without names s0, s1, ...
+    Unnamed variables become x0, x1, ..., and unnamed states s0, s1, ...
     """
     if not isinstance(model, FactorGraph):
         raise ModelError(f"expected a Bayes net as a FactorGraph, got {type(model).__name__}")
     if (model.evidence >= 0).any():
         raise ModelError(
-            "expected a Bayes net without evidence, which such files do not hold, got evidence: "
-            "write the model it was given to"
+            "expected a Bayes net without evidence, which such files cannot hold, got evidence: "
+            "write the model without it"
         )
     scopes = [model.factor(f)[0].tolist() for f in range(model.n_factors)]
     if sorted(scope[-1] if scope else -1 for scope in scopes) != [*range(model.n_variables)]:
-        raise _not_a_bayes_net_error("factors that are not one for each variable")
+        raise _not_a_bayes_net_error("a number of factors other than one for each variable")
     names = model.names or [f"x{i}" for i in range(model.n_variables)]
     cards = model.cardinalities.tolist()
     states = model.state_names or [tuple(f"s{k}" for k in range(card)) for card in cards]
@@ -175,7 +177,7 @@ def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[
         *parents, child = scopes[f]
         rows = probabilities[begin:end].reshape(-1, cards[child])
         if find_wrong_row(rows) is not None:
-            raise _not_a_bayes_net_error(f"others in factor {f}")
+            raise _not_a_bayes_net_error(f"other numbers in factor {f}")
         parent_names = tuple(names[i] for i in parents)
         conditionals[child] = ConditionalTable(names[child], parent_names, rows)
     if find_cycle(conditionals):

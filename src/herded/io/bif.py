@@ -1,4 +1,4 @@
-"""Bayes nets in the Interchange Format (BIF), as the repositories of bnlearn and others have them.
+"""Bayes nets in the Interchange Format (BIF), used by the repositories of bnlearn and others.
 
     network "rain" { }
     variable rain { type discrete [ 2 ] { yes, no }; }
@@ -6,8 +6,8 @@
     probability ( rain ) { table 0.2, 0.8; }
     probability ( wet | rain ) { (yes) 0.9, 0.1; default 0.1, 0.9; }
 
-Commas and bars mean nothing, and properties are skipped. A `table` with parents has the variable
-itself varying slowest, and then its parents in their order.
+Commas and bars carry no meaning, and properties are skipped. In a `table` with parents the variable
+itself varies slowest, followed by its parents in order.
 """
 
 import re
@@ -28,8 +28,8 @@ from herded.system.memory_limits import Size
 
 KEYWORDS = {"network", "variable", "probability", "property", "type", "table", "default"}
 PLAIN_NAME_PATTERN = re.compile(r"(?:[\w.<>=+*%:&-]|/(?![/*]))+")  # a name that needs no quotes
-UNWRITABLE_PATTERN = re.compile(r'["\ud800-\udfff]')  # also what UTF-8 has no bytes for
-TABLE_COPIES = 6  # of a table exist while a model is built from it
+UNWRITABLE_PATTERN = re.compile(r'["\ud800-\udfff]')  # also characters that UTF-8 cannot encode
+TABLE_COPIES = 6  # of a table that exist while a model is built from it
 
 
 def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
@@ -40,20 +40,20 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     path : path-like
         A .bif file, gzipped or not.
     max_memory : int, float or str, optional
-        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+        The most memory that reading may take, in bytes or as "2G"; by default half of what is free.
 
     Returns
     -------
     FactorGraph
         With the names of variables and states. The factor of a variable is over its parents and,
-        last, itself.
+            last, the variable itself.
 
     Raises
     ------
     FileError
         If the file cannot be read, with the line where reading failed.
     MemoryLimitError
-        If it is too large.
+        If the file is too large.
 
     Examples
     --------
@@ -87,20 +87,20 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
 def write_bif(model: FactorGraph, path: FilePath) -> None:
     """Write a Bayes net in the Interchange Format (BIF).
 
-    What `read_bif` read is written so that it reads the same, to the bit.
+    A model that `read_bif` read is written so that it reads back the same, bit for bit.
 
     Parameters
     ----------
     model : FactorGraph
-        One whose factors are the conditional tables of a Bayes net.
+        A model whose factors are the conditional tables of a Bayes net.
     path : path-like
-        The file appears when it is complete.
+        The file appears only when it is complete.
 
     Raises
     ------
     ModelError
-        If the model has evidence, or is no Bayes net: its factors must be one table
-        P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
+        If the model has evidence, or is not a Bayes net: its factors must be one table
+            P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
     FileError
         If the file cannot be written.
 
@@ -124,13 +124,13 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
 
 @dataclass
 class _Definition:
-    """A probability block as it is written in the file."""
+    """A probability block as written in the file."""
 
     where: int
     child: str
     parents: tuple[str, ...]
     rows: list[tuple[list[str], TokenRow]] = field(default_factory=list)
-    whole: dict[str, TokenRow] = field(default_factory=dict)  # of `table` and `default`
+    whole: dict[str, TokenRow] = field(default_factory=dict)  # the rows of `table` and `default`
 
 
 def _read_variable(tokens: TokenReader, net: NetFile) -> None:
@@ -173,7 +173,7 @@ def _read_definition(tokens: TokenReader) -> _Definition:
 
 
 def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: float) -> None:
-    """Check the memory of tables with a `default`, whose one line may stand for any size."""
+    """Check the memory of tables with a `default`, since its one line may fill any size."""
     need = 0
     for definition in definitions:
         rows, k = net.shape(definition.child, definition.parents, definition.where)
@@ -199,7 +199,7 @@ def _conditional(tokens: TokenReader, net: NetFile, definition: _Definition) -> 
 def _rows(
     tokens: TokenReader, net: NetFile, definition: _Definition, n_rows: int, k: int
 ) -> np.ndarray:
-    """The rows that are written out, and the default for the others."""
+    """Return the rows that are written out, and the default for the others."""
     default, rows = definition.whole.get("default"), definition.rows
     if default is None and len(rows) != n_rows:
         raise net.wrong(
@@ -209,7 +209,7 @@ def _rows(
             "add the others, or a default",
         )
     for _, numbers in rows:
-        _check_count(tokens, numbers, k)  # before memory is taken for all of them
+        _check_count(tokens, numbers, k)  # before memory is allocated for all of them
     table = np.full((n_rows, k), np.nan)
     if default is not None:
         _check_count(tokens, default, k)
@@ -262,7 +262,7 @@ def _format_number(
 
 
 def _quote_name(name: str) -> str:
-    """A name as one token: in quotes if it has special characters or is a keyword."""
+    """Write a name as one token: in quotes if it has special characters or is a keyword."""
     if PLAIN_NAME_PATTERN.fullmatch(name) and name not in KEYWORDS:
         return name
     if UNWRITABLE_PATTERN.search(name):

@@ -14,7 +14,7 @@ from herded.system.atomic_files import FilePath
 
 TOKEN_PATTERN = re.compile(
     r"""
-      //[^\n\r]*                           # comments: what is never closed goes on to the end
+      //[^\n\r]*                           # comments: an unclosed one runs to the end
     | /\*.*?(?:\*/|\Z)
     | "[^"]*(?:"|\Z)                       # names in quotes
     | property(?=[\s;])(?:[^;"]+|"[^"]*(?:"|\Z))*+(?:;|\Z)
@@ -25,15 +25,15 @@ TOKEN_PATTERN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 BRACKETS = frozenset("{}()[];")
-# is in tokens that are no names, or names in quotes
+# marks tokens that are not names, or names in quotes
 NOT_A_NAME_PATTERN = re.compile(r'[{}()\[\];"]')
 
 
 @dataclass(slots=True)
 class TokenRow:
-    """Numbers in a row, and which token, a semicolon, ends it.
+    """A row of numbers, and the index of the token, a semicolon, that ends it.
 
-    A large net has a hundred thousand rows of a few numbers: NumPy's arrays would be slower.
+    A large net has a hundred thousand rows of a few numbers; NumPy's arrays would be slower.
     """
 
     values: "array[float]"
@@ -41,7 +41,7 @@ class TokenRow:
 
 
 class TokenReader:
-    """The tokens of a file without comments, and how far they are read."""
+    """The tokens of a file without comments, and the position of the reader."""
 
     def __init__(self, path: FilePath, text: bytes) -> None:
         try:
@@ -62,11 +62,11 @@ class TokenReader:
 
     @property
     def left(self) -> bool:
-        """Whether there are more."""
+        """Whether tokens are left."""
         return self.at < len(self.tokens)
 
     def wrong(self, expected: str, remedy: str, at: int | None = None) -> FileError:
-        """What to say when the last token, or token `at`, is not what was expected."""
+        """Build the error for the last token, or token `at`, if it is not what was expected."""
         at = self.at - 1 if at is None else at
         got = short_repr(self.tokens[at]) if at < len(self.tokens) else "the end of the file"
         return FileError(
@@ -74,31 +74,31 @@ class TokenReader:
         )
 
     def line(self, at: int) -> int:
-        """The line of token `at`."""
+        """Return the line of token `at`."""
         matches = (m for m in TOKEN_PATTERN.finditer(self.text) if not _is_comment(m.group()))
         match = next(islice(matches, at, None), None)
         return line_at(self.text, match.start() if match else len(self.text.rstrip()))
 
     def next(self) -> str:
-        """The next token; "" at the end."""
+        """Read the next token; "" at the end."""
         self.at += 1
         return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
     def expect(self, *words: str) -> None:
-        """The next tokens are these."""
+        """Read tokens that must be these words."""
         for word in words:
             if self.next() != word:
                 raise self.wrong(repr(word), "correct the file")
 
     def name(self, what: str) -> str:
-        """The next token as a name, without its quotes."""
+        """Read the next token as a name, without its quotes."""
         token = self.next()
         if not token or token in BRACKETS or is_property(token):
             raise self.wrong(what, "name it")
         return token[1:-1] if token.startswith('"') else token
 
     def names(self, what: str, closing: str) -> list[str]:
-        """Names up to a bracket."""
+        """Read names up to a bracket."""
         end = self._first(closing)
         plain = self.tokens[self.at : end]
         if end < len(self.tokens) and not NOT_A_NAME_PATTERN.search("".join(plain)):
@@ -111,7 +111,7 @@ class TokenReader:
         return found
 
     def statements(self) -> Iterator[str]:
-        """The first words of what stands in braces; properties are skipped."""
+        """Yield the first word of each statement within braces; properties are skipped."""
         self.expect("{")
         while (word := self.next()) != "}":
             if not word:
@@ -120,7 +120,7 @@ class TokenReader:
                 yield word
 
     def numbers(self) -> "TokenRow":
-        """The tokens up to the next semicolon."""
+        """Read the tokens up to the next semicolon as numbers."""
         begin, self.at = self.at, self._first(";")
         words = self.tokens[begin : self.at]
         values = _values(words)
@@ -131,7 +131,7 @@ class TokenReader:
         return TokenRow(values, self.at - 1)
 
     def _first(self, token: str) -> int:
-        """Where a token comes next, or the end."""
+        """Return where a token comes next, or the end."""
         try:
             return self.tokens.index(token, self.at)
         except ValueError:
@@ -139,7 +139,7 @@ class TokenReader:
 
 
 def _values(words: Sequence[str]) -> "array[float] | None":
-    """What `numbers.floats` says of each word, or None if it says so of one."""
+    """Return the words as numbers, or None if one of them is not a number."""
     text = "".join(words)
     if "_" in text or not text.isascii():  # Python alone takes 1_000, and digits of any script
         return None
@@ -152,7 +152,7 @@ def _values(words: Sequence[str]) -> "array[float] | None":
 
 
 def is_property(token: str) -> bool:
-    """Whether a token is a whole property, to its semicolon."""
+    """Return whether a token is a whole property, up to its semicolon."""
     return token.startswith("property") and token.endswith(";")
 
 
@@ -161,7 +161,7 @@ def _is_comment(token: str) -> bool:
 
 
 def _is_open(token: str) -> bool:
-    """Whether the file ends within a comment, a name in quotes or a property."""
+    """Return whether the file ends within a comment, a name in quotes or a property."""
     if token.startswith("/*"):
         return len(token) < 4 or not token.endswith("*/")
     if token.startswith('"'):

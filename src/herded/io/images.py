@@ -1,4 +1,4 @@
-"""Read and write pictures: PNG, PBM/PGM, TIFF and other formats that Pillow knows.
+"""Pictures in files: PNG, PBM/PGM, TIFF and other formats that Pillow knows.
 
 Two-valued files become bool arrays, 8- and 16-bit files floats from 0 to 1, and float TIFFs keep
 their values. A picture is written completely or not at all.
@@ -19,7 +19,7 @@ from herded.system.argument_checks import float_array
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:
-    """A grey or two-valued picture (H, W); colours are averaged to grey as the eye weighs them."""
+    """Read a grey or two-valued picture (H, W); colours become grey, weighted as the eye does."""
     pillow = _pillow()
     try:
         with _silence(), pillow.open(path) as picture:
@@ -45,7 +45,9 @@ def write_image(path: str | os.PathLike[str], image: ArrayLike) -> None:
     suffix = target.suffix.lower() or ".png"
     known = pillow.registered_extensions()
     if suffix not in known:
-        raise ModelError(f"expected a picture's suffix such as .png, .pbm or .tif, got {target}")
+        raise ModelError(
+            f"expected a file name that ends in .png, .pbm, .tif or the like, got {target}"
+        )
     picture = pillow.fromarray(_pixels(image, suffix))
     temporary = target.with_name(f".herded-{os.getpid()}.part")
     try:
@@ -54,7 +56,7 @@ def write_image(path: str | os.PathLike[str], image: ArrayLike) -> None:
         os.replace(temporary, target)
     except (OSError, ValueError, KeyError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FileError(f"expected to write a picture to {target}, but: {reason}") from error
+        raise FileError(f"could not write the picture {target}: {reason}") from error
     finally:
         with contextlib.suppress(OSError, ValueError):
             temporary.unlink()

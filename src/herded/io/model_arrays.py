@@ -1,7 +1,7 @@
-"""Save and load models as arrays in one .npz or .safetensors file, to the bit.
+"""Models as arrays in one .npz or .safetensors file, saved and loaded bit for bit.
 
 There is no pickle: a file holds numbers and a JSON header, and reading it runs no code. The sizes
-that a file declares are checked against what it holds before memory is allocated.
+that a file declares are checked against its content before memory is allocated.
 """
 
 import io
@@ -45,12 +45,12 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
     model : FactorGraph or Lattice
     path : path-like
         Its suffix decides the format: .npz or .safetensors (which needs safetensors). The file
-        appears when it is complete.
+            appears only when it is complete.
 
     Raises
     ------
     FileError
-        If the suffix is another, or the file cannot be written.
+        If the suffix is another one, or the file cannot be written.
 
     Examples
     --------
@@ -72,14 +72,14 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
 
 
 def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph | Lattice:
-    """Load a model that `save_model` wrote, to the same bits.
+    """Load a model that `save_model` wrote, bit for bit.
 
     Parameters
     ----------
     path : path-like
-        A .npz or .safetensors file. Reading it runs no code that is in it.
+        A .npz or .safetensors file. Reading it runs no code from it.
     max_memory : int, float or str, optional
-        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+        The most memory that reading may take, in bytes or as "2G"; by default half of what is free.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
     FileError
         If the file cannot be read, or holds something else.
     MemoryLimitError
-        If it is too large.
+        If the file is too large.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def load_model(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph
     except Exception as error:  # zip, JSON and numpy raise errors of many kinds
         raise FileError(
             f"expected a model that save_model wrote at {path}, got something unreadable "
-            f"({type(error).__name__}): give another file, or use read_model"
+            f"({type(error).__name__}): use another file, or use read_model"
         ) from error
 
 
@@ -137,7 +137,7 @@ def _arrays_of(model: Model) -> ArraysByName:
 
 
 def _coupling_names(dims: int) -> tuple[str, ...]:
-    """What the couplings along each axis are called, the last axis first."""
+    """Return the names of the couplings along each axis, the last axis first."""
     return (*COUPLING_KEYS, *(f"coupling_{n}" for n in range(len(COUPLING_KEYS), dims)))[:dims]
 
 
@@ -145,8 +145,8 @@ def _model_of(arrays: ArraysByName) -> FactorGraph | Lattice:
     header = json.loads(arrays["header"].tobytes())
     if header["format"] != MODEL_FORMAT:
         raise ModelError(
-            f"expected a model of format {MODEL_FORMAT}, got {header['format']!r:.40}: get a "
-            "version of herded that knows it"
+            f"expected a model of format {MODEL_FORMAT}, got {header['format']!r:.40}: use a "
+            "version of herded that can read it"
         )
     if header["model"] == "lattice":
         return _lattice(header, arrays)
@@ -167,7 +167,7 @@ def _graph(
     within = (factor_start >= 0) & (factor_start <= len(factor_variables))
     shape = tuple(as_integer_array("the shape", header["shape"]).reshape(-1).tolist())
     if any(array.ndim != 1 for array in flat) or not within.all():
-        raise ModelError("expected flat arrays, and factors that begin within them, got others")
+        raise ModelError("expected flat arrays, and factors that begin within them, got other ones")
     if min(shape, default=0) < 1 or math.prod(shape) != len(cardinalities):
         raise ModelError(f"expected a shape of {len(cardinalities)} variables, got {shape!r:.60}")
     graph = FactorGraph.from_arrays(
@@ -195,9 +195,9 @@ def _lattice(header: dict[str, Any], arrays: ArraysByName) -> Lattice:
 
 
 def _with_evidence(model: Read, evidence: np.ndarray) -> Read:
-    """The model with its evidence, which is -1 where there is none."""
+    """Return the model with its evidence, which is -1 where there is none."""
     if len(evidence) != model.n_variables or (evidence < -1).any():
-        raise ModelError(f"expected evidence of {model.n_variables} variables, got other")
+        raise ModelError(f"expected evidence of {model.n_variables} variables, got another number")
     clamped = np.flatnonzero(evidence >= 0).tolist()
     return model.given({i: evidence[i] for i in clamped}) if clamped else model
 
@@ -225,7 +225,7 @@ def _safetensors() -> Any:
         import safetensors.numpy
     except ImportError as error:
         raise FileError(
-            "expected safetensors for such a file, but it is not installed: "
+            "expected safetensors for this file format, but it is not installed: "
             "pip install 'herded[io]', or save as .npz"
         ) from error
     return safetensors.numpy

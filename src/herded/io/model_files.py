@@ -1,4 +1,4 @@
-"""A model from a file of any kind that `herded` reads."""
+"""Reading models from files of any format that `herded` knows."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from herded.models.lattice import Lattice
 from herded.system.atomic_files import FileInMemory, FilePath, read_bytes
 from herded.system.memory_limits import Size
 
-READERS = {  # in `herded.io`, which imports what it is asked for
+READERS = {  # in `herded.io`, which imports each reader when it is first used
     "uai": "read_uai",
     "bif": "read_bif",
     "xmlbif": "read_xmlbif",
@@ -34,13 +34,13 @@ def read_model(
     Parameters
     ----------
     path : path-like
-        A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. A further .gz is
-        understood for the text formats. Other names, and pipes such as /dev/stdin, are recognised
-        by what is in them.
+        A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. The text formats
+            may be gzipped (.gz). Other names, and pipes such as /dev/stdin, are recognised by their
+            content.
     format : {"uai", "bif", "xmlbif", "npz", "safetensors"}, optional
-        The format, where neither name nor content tell it.
+        The format, if neither the name nor the content of the file shows it.
     max_memory : int, float or str, optional
-        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+        The most memory that reading may take, in bytes or as "2G"; by default half of what is free.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def read_model(
     FileError
         If the file cannot be read; the message has the line where reading failed.
     MemoryLimitError
-        If it is too large.
+        If the file is too large.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _format_of_name(path: FilePath) -> str | None:
 
 
 def _format_of_content(path: FilePath, data: bytes) -> str:
-    """The format that the first bytes of a file show."""
+    """Return the format that the first bytes of a file indicate."""
     text = data.removeprefix(BOM)
     words = text[:2000].split(None, 1)
     if words and words[0].upper() in (b"MARKOV", b"BAYES"):
@@ -92,5 +92,5 @@ def _format_of_content(path: FilePath, data: bytes) -> str:
         return "bif"
     raise FileError(
         f"expected a model ({KNOWN_FORMATS_TEXT}) in {path}, got a file of none of these formats: "
-        "give another, or let its name say which it is, such as model.uai"
+        "use another file, or one whose name shows the format, such as model.uai"
     )

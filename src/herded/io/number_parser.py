@@ -1,11 +1,11 @@
-"""The numbers of a text, and the line on which each of them stands.
+"""The numbers in a text, and the line of each of them.
 
-Most text files of models are one long row of numbers, divided by any white space. They are read
-into one array; the lines are counted only when there is something to say about one.
+Most text files of models are one long row of numbers, separated by white space. They are read into
+one array; lines are counted only when an error needs one.
 
-Files have potentials, models their logarithms. log and exp do not invert each other exactly.
+Files hold potentials, models their logarithms. log and exp do not invert each other exactly.
 Reading takes the logarithm of a file's potential, so writing looks for a potential whose logarithm
-is exactly the model's: reading it again then gives the same bits.
+is exactly the model's: reading it back then gives the same bits.
 """
 
 import itertools
@@ -26,15 +26,15 @@ BLOCK_BYTES = 2**20  # bytes whose words are in memory at once
 WORD_PATTERN = re.compile(rb"\S+")
 SPACE_PATTERN = re.compile(rb"\s")
 BOM = b"\xef\xbb\xbf"
-MAX_COUNT = 2**48  # what a count may be; beyond it floats would soon lose whole numbers
-MAX_EXP_ARGUMENT = 709.0  # exp of it is a float
-FLOAT_EPSILON = 2.0**-52  # the distance of 1 and the next float
-NEIGHBOUR_ULPS = (1, -1, 2, -2)  # floats beside exp(x), the nearest first
+MAX_COUNT = 2**48  # largest count accepted; far above it floats lose whole numbers
+MAX_EXP_ARGUMENT = 709.0  # the exp of larger arguments overflows
+FLOAT_EPSILON = 2.0**-52  # the distance from 1 to the next float
+NEIGHBOUR_ULPS = (1, -1, 2, -2)  # floats next to exp(x), the nearest first
 
 
 @dataclass(frozen=True)
 class NumberReader:
-    """The numbers from byte `start` on of the `text` of a file."""
+    """The numbers in the `text` of a file, from byte `start` on."""
 
     path: FilePath
     text: bytes
@@ -43,7 +43,7 @@ class NumberReader:
 
     @classmethod
     def parse(cls, path: FilePath, text: bytes, start: int = 0) -> "NumberReader":
-        """All words from byte `start` on as floats."""
+        """Parse all words from byte `start` on as floats."""
         parts = [np.empty(0)]
         for block in _blocks(text, start):
             values = parse_floats(block)
@@ -60,7 +60,7 @@ class NumberReader:
         return len(self.values)
 
     def wrong(self, k: int, expected: str, remedy: str) -> FileError:
-        """What to say when number `k` is not what was expected."""
+        """Build the error for number `k` if it is not what was expected."""
         position, got = len(self.text.rstrip()), "the end of the file"
         word = next(itertools.islice(WORD_PATTERN.finditer(self.text, self.start), k, None), None)
         if word:
@@ -71,22 +71,22 @@ class NumberReader:
         )
 
     def whole(self, k: int) -> int | None:
-        """Number `k` if there is one and it is whole and neither negative nor absurd."""
+        """Return number `k` if it exists and is a whole number from 0 to MAX_COUNT."""
         value = self.values[k] if k < len(self) else np.nan
         return int(value) if 0 <= value <= MAX_COUNT and value == int(value) else None
 
     def count(self, k: int, what: str, *, least: int = 0, most: int = MAX_COUNT) -> int:
-        """Number `k` as a whole number from `least` to `most`."""
+        """Return number `k` as a whole number from `least` to `most`."""
         value = self.whole(k)
         if value is None or not least <= value <= most:
             bounds = f"{least} or more" if most == MAX_COUNT else f"from {least} to {most}"
-            raise self.wrong(k, f"{what}, {bounds}", "correct the file, or get it again")
+            raise self.wrong(k, f"{what}, {bounds}", "correct the file, or get a new copy")
         return value
 
     def counts(self, slots: np.ndarray, what: str, *, least: int, most: int) -> np.ndarray:
-        """The numbers in `slots`, all of them there, as whole numbers from `least` to `most`."""
+        """Return the numbers in `slots`, which exist, as whole numbers from `least` to `most`."""
         values = self.values[slots]
-        with np.errstate(invalid="ignore"):  # NaN is found like other wrong numbers
+        with np.errstate(invalid="ignore"):  # NaN fails the checks like other wrong numbers
             bad = ~((values >= least) & (values <= most)) | (values != np.floor(values))
         if bad.any():
             self.count(int(slots[np.argmax(bad)]), what, least=least, most=most)
@@ -95,12 +95,12 @@ class NumberReader:
 
 
 def read_text_bytes(path: FilePath, max_memory: Size | None = None) -> bytes:
-    """The text of a file, without the mark of its encoding that some editors leave."""
+    """Read the text of a file, without the byte order mark that some editors leave."""
     return read_bytes(path, max_memory).removeprefix(BOM)
 
 
 def after_header(path: FilePath, text: bytes, known: tuple[bytes, ...], remedy: str) -> int:
-    """The position after the first word, which must be one of those `known`."""
+    """Return the position after the first word, which must be one of the `known`."""
     word = re.match(rb"\s*(\S*)", text)
     assert word is not None
     if word[1].upper() not in known:
@@ -111,7 +111,7 @@ def after_header(path: FilePath, text: bytes, known: tuple[bytes, ...], remedy: 
 
 
 def line_at(text: bytes | str, position: int) -> int:
-    """The line, from 1, of a position in a text with any kind of line ends."""
+    """Return the line, from 1, of a position in a text with any kind of line ends."""
     part = text[:position]
     before = part.encode() if isinstance(part, str) else part
     ends = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
@@ -119,13 +119,13 @@ def line_at(text: bytes | str, position: int) -> int:
 
 
 def shown_bytes(word: bytes) -> str:
-    """The beginning of a word in quotes, whatever bytes it has."""
+    """Quote the beginning of a word, whatever bytes it has."""
     text = word[:40].decode("utf-8", "backslashreplace")
     return repr(text + ("..." if len(word) > 40 else ""))
 
 
 def _blocks(text: bytes, start: int) -> Iterator[bytes]:
-    """Parts of the text from `start` on that do not cut words."""
+    """Yield parts of the text from `start` on without cutting words."""
     while start < len(text):
         space = SPACE_PATTERN.search(text, start + BLOCK_BYTES)
         end = space.start() if space else len(text)
@@ -134,7 +134,7 @@ def _blocks(text: bytes, start: int) -> Iterator[bytes]:
 
 
 def parse_floats(block: bytes) -> np.ndarray | None:
-    """Words as floats, or None if one of them is no number, or one that a float cannot hold."""
+    """Parse words as floats, or return None if a float cannot hold one of them."""
     if b"_" in block:  # Python alone takes 1_000
         return None
     words = block.split()
@@ -147,21 +147,21 @@ def parse_floats(block: bytes) -> np.ndarray | None:
 
 
 def underflows(zero: bytes) -> bool:
-    """Whether a word that became 0 is 1e-400 or the like: not zero, and not to be lost."""
+    """Return whether a word that became 0 is 1e-400 or the like, a value not to be lost."""
     mantissa = zero.lower().partition(b"e")[0]
     return bool(mantissa.strip(b"+-0."))
 
 
 def log_of(potentials: np.ndarray) -> np.ndarray:
-    """The logarithms of numbers of 0 or more; -inf for 0. A file is one model on every machine."""
+    """Take the logarithms of potentials, the same on every machine; -inf for 0."""
     return log_array(potentials)
 
 
 def exp_of(log_potentials: np.ndarray) -> np.ndarray:
-    """Floats whose logarithm, as `log_of` takes it, is the one given.
+    """Find floats whose logarithm, as `log_of` computes it, is exactly the one given.
 
-    There is one wherever the given logarithm is that of a float. For others the nearest float is
-    taken, whose logarithm differs by at most FLOAT_EPSILON, relatively, if exp does not overflow.
+    Such a float exists if the given logarithm is that of a float. Otherwise the nearest float is
+    taken, whose logarithm has a relative error of at most FLOAT_EPSILON if exp does not overflow.
     """
     best = exp_array(log_potentials)
     missed = np.flatnonzero(log_of(best) != log_potentials)
@@ -176,9 +176,9 @@ def exp_of(log_potentials: np.ndarray) -> np.ndarray:
 
 
 def table_potentials(model: FactorGraph) -> np.ndarray:
-    """The potentials of all factors, one after another.
+    """Compute the potentials of all factors, one after another.
 
-    A factor with potentials above 1e308 or below 1e-308 is multiplied with a constant: the
+    A factor with potentials above 1e308 or below 1e-308 is multiplied by a constant: the
     distribution stays the same, its normalising constant changes.
     """
     result = exp_of(model.log_tables)
@@ -196,7 +196,7 @@ def _shift_log_table(log_table: np.ndarray, f: int) -> np.ndarray:
     if _lost(result, moved).any():
         low = log_table[np.isfinite(log_table)].min()
         raise ModelError(
-            f"expected log-potentials within 1400 of each other, so that their exp are floats, "
+            f"expected log-potentials within 1400 of each other, so that floats hold their exp, "
             f"got {low:.6g} and {high:.6g} in factor {f}: use save_model, which keeps logarithms, "
             "or -inf for what is impossible"
         )
@@ -204,10 +204,10 @@ def _shift_log_table(log_table: np.ndarray, f: int) -> np.ndarray:
 
 
 def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
-    """Where the logarithm of a potential differs from the given one by more than rounding."""
+    """Return where the logarithm of a potential is off by more than rounding."""
     finite = np.isfinite(log_potentials)
     back = log_of(potentials)
-    with np.errstate(invalid="ignore"):  # -inf of hard zeros, which come back
+    with np.errstate(invalid="ignore"):  # -inf of hard zeros, which stay exact
         off = np.abs(back - log_potentials)
     found: np.ndarray = finite & ~(off <= FLOAT_EPSILON * np.maximum(1.0, np.abs(log_potentials)))
     return found
@@ -215,16 +215,16 @@ def _lost(potentials: np.ndarray, log_potentials: np.ndarray) -> np.ndarray:
 
 # -- files of one or more samples
 #
-# Such files of the UAI competitions (evidence, marginals, best states) are rows of numbers from
-# which their lengths follow: one row alone, or the number of rows and then the rows. Both are read.
-# Where a file could be either, its line ends decide.
+# Such files of the UAI competitions (evidence, marginals, best states) are rows of numbers that
+# imply their own lengths: either one row alone, or the number of rows and then the rows. Both are
+# read. If a file could be either, its line ends decide.
 
 LengthRule = Callable[[NumberReader, int], int | None]
-"""How many numbers the row that begins at number k has, or None if there is no such row."""
+"""The length of the row that begins at number k, or None if there is no such row."""
 
 
 def split_samples(numbers: NumberReader, length: LengthRule, what: str) -> list[slice]:
-    """Where each row stands."""
+    """Return the slice of each row."""
     if not len(numbers):
         raise numbers.wrong(0, what, "write it there")
     rows = _rows(numbers, length)
@@ -233,15 +233,15 @@ def split_samples(numbers: NumberReader, length: LengthRule, what: str) -> list[
         return [slice(0, len(numbers))]
     if rows is None:
         raise FileError(
-            f"expected {what}, or the number of samples and such a row for each, in "
-            f"{numbers.path}, got {len(numbers)} numbers that are neither: correct the file, or "
-            "get it again"
+            f"expected {what}, or the number of samples and such a row for each of them, in "
+            f"{numbers.path}, got {len(numbers)} numbers in neither form: correct the file, or get "
+            "a new copy"
         )
     return rows
 
 
 def one_sample(numbers: NumberReader, length: LengthRule, what: str) -> slice:
-    """Where the only row stands."""
+    """Return the slice of the only row."""
     rows = split_samples(numbers, length, what)
     if len(rows) != 1:
         raise FileError(f"expected one sample in {numbers.path}, got {len(rows)}: write one")
@@ -249,7 +249,7 @@ def one_sample(numbers: NumberReader, length: LengthRule, what: str) -> slice:
 
 
 def _rows(numbers: NumberReader, length: LengthRule) -> list[slice] | None:
-    """The rows of a file that begins with their number, or None if it does not."""
+    """Return the rows of a file that begins with their number, or None if it does not."""
     rows, at = [], 1
     while at < len(numbers):
         size = length(numbers, at)
@@ -261,6 +261,6 @@ def _rows(numbers: NumberReader, length: LengthRule) -> list[slice] | None:
 
 
 def _one_per_line(numbers: NumberReader, rows: list[slice]) -> bool:
-    """Whether the count and each row have a line of their own."""
+    """Return whether the count and each row have a line of their own."""
     lines = [len(line.split()) for line in numbers.text[numbers.start :].splitlines()]
     return [count for count in lines if count] == [1, *(row.stop - row.start for row in rows)]

@@ -1,8 +1,8 @@
 """Models in the format of the UAI inference competitions.
 
-A file begins with MARKOV or BAYES and goes on with numbers: the variables and their cardinalities,
-the factors and their variables, and each factor's potentials, the last variable varying fastest.
-A Bayes net is the product of its tables, so both kinds are read alike.
+A file begins with MARKOV or BAYES, followed by numbers: the variables and their cardinalities, the
+factors and their variables, and each factor's potentials, the last variable varying fastest. A
+Bayes net is the product of its tables, so both kinds are read in the same way.
 """
 
 from collections.abc import Iterator
@@ -34,19 +34,19 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     path : path-like
         A .uai file (MARKOV or BAYES), gzipped or not.
     max_memory : int, float or str, optional
-        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+        The most memory that reading may take, in bytes or as "2G"; by default half of what is free.
 
     Returns
     -------
     FactorGraph
-        Log-potentials are the logarithms of the file's numbers, -inf for zeros.
+        Log-potentials are the logarithms of the numbers in the file, -inf for zeros.
 
     Raises
     ------
     FileError
         If the file cannot be read, with the line where reading failed.
     MemoryLimitError
-        If it is too large.
+        If the file is too large.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
            [0.333, 0.167]])
     """
     text = read_text_bytes(path, max_memory)
-    remedy = "give a model in the UAI format, or use read_model, which knows others"
+    remedy = "use a file in the UAI format, or read_model, which reads other formats too"
     numbers = NumberReader.parse(path, text, after_header(path, text, MODEL_KEYWORDS, remedy))
     n = numbers.count(0, "the number of variables", least=1)
     _check_room(numbers, 0, n)
@@ -75,16 +75,16 @@ def read_uai(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
 def write_uai(model: Model, path: FilePath) -> None:
     """Write a model in the format of the UAI inference competitions, as MARKOV.
 
-    Evidence, if there is any, is written beside it as `path`.evid. What `read_uai` read is written
-    so that it reads the same, to the bit, as is any log-potential that is the logarithm of a float;
-    others are rounded by 2e-16 at most. Factors whose potentials are no floats are multiplied with
-    a constant, which changes log Z. Names are not kept.
+    Evidence, if any, is written to `path`.evid. A log-potential that is the logarithm of a float,
+    such as any that `read_uai` read, is written so that it reads back the same, bit for bit; others
+    are rounded by at most 2e-16. Factors whose potentials overflow or underflow are multiplied by a
+    constant, which changes log Z. Names are not kept.
 
     Parameters
     ----------
     model : FactorGraph or Lattice
     path : path-like
-        The file appears when it is complete.
+        The file appears only when it is complete.
 
     Raises
     ------
@@ -109,21 +109,21 @@ def write_uai(model: Model, path: FilePath) -> None:
 
 
 def _check_room(numbers: NumberReader, at: int, needed: int) -> None:
-    """Number `at` asks for at least `needed` more numbers: refuse it if they are not there."""
+    """Refuse number `at`, a count that needs `needed` more numbers, if the file has fewer."""
     left = len(numbers) - at - 1
     if needed > left:
         raise numbers.wrong(
             at,
-            f"a count for which the rest of the file has numbers (it has {left})",
-            "the file is cut short, or the count is wrong: get it again",
+            f"a count no larger than the numbers that follow ({left})",
+            "the file is truncated or the count is wrong: get a new copy",
         )
 
 
 def _read_scopes(numbers: NumberReader, at: int, n: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """factor_start and factor_variables from number `at` on, and where the tables begin."""
+    """Read factor_start and factor_variables from number `at` on; also where tables begin."""
     n_factors = numbers.count(at, "the number of factors")
     _check_room(numbers, at, 2 * n_factors)
-    heads = np.empty(n_factors, np.int64)  # where each scope begins, with its arity
+    heads = np.empty(n_factors, np.int64)  # where each scope begins, at its arity
     at += 1
     first = at
     for f in range(n_factors):
@@ -149,7 +149,7 @@ def _check_distinct(
 
 
 def _table_sizes(cards: np.ndarray, starts: np.ndarray, variables: np.ndarray) -> np.ndarray:
-    """How many potentials each factor has, as floats: absurd cardinalities end in infinity."""
+    """Count each factor's potentials as floats: absurd cardinalities overflow to infinity."""
     sizes = np.ones(len(starts) - 1)
     filled = np.diff(starts) > 0
     if filled.any():
@@ -160,7 +160,7 @@ def _table_sizes(cards: np.ndarray, starts: np.ndarray, variables: np.ndarray) -
 
 
 def _read_tables(numbers: NumberReader, at: int, sizes: np.ndarray) -> np.ndarray:
-    """The potentials of all factors; number `at` is the size of the first table."""
+    """Read the potentials of all factors; number `at` is the size of the first table."""
     heads = at + np.arange(len(sizes)) + np.concatenate([[0.0], np.cumsum(sizes)])[:-1]
     there = np.flatnonzero(heads < len(numbers))
     wrong = numbers.values[heads[there].astype(np.int64)] != sizes[there]
@@ -168,7 +168,7 @@ def _read_tables(numbers: NumberReader, at: int, sizes: np.ndarray) -> np.ndarra
         f = int(there[np.argmax(wrong)])
         raise numbers.wrong(
             int(heads[f]),
-            f"{sizes[f]:.15g} potentials in factor {f}, as many as its variables have states",
+            f"{sizes[f]:.15g} potentials in factor {f}, one for each joint state of its variables",
             "correct the cardinalities or the table",
         )
     end = at + len(sizes) + sizes.sum()
@@ -177,7 +177,7 @@ def _read_tables(numbers: NumberReader, at: int, sizes: np.ndarray) -> np.ndarra
         raise numbers.wrong(
             len(numbers),
             f"{end - len(numbers):.15g} more numbers, beginning in factor {f}",
-            "the file is cut short: get it again",
+            "the file is truncated: get a new copy",
         )
     if end < len(numbers):
         raise numbers.wrong(

@@ -1,8 +1,8 @@
-"""Evidence in the format of the UAI inference competitions: how many variables, then their pairs.
+"""Evidence in the format of the UAI inference competitions: a count, then pairs of numbers.
 
     2  0 1  7 0
 
-says that variable 0 is 1 and variable 7 is 0. Files with several samples begin with their number.
+means that variable 0 is 1 and variable 7 is 0. Files with several samples begin with their number.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from herded.io.number_parser import (
 from herded.system.argument_checks import as_integer, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
-MODEL_KEYWORDS = (b"MARKOV", b"BAYES")  # as their files begin
-EVIDENCE_ROW_TEXT = "the number of observed variables and as many pairs of variable and value"
+MODEL_KEYWORDS = (b"MARKOV", b"BAYES")  # the first words of model files
+EVIDENCE_ROW_TEXT = "the number of observed variables and a pair of variable and value for each"
 
 
 def read_evidence(path: FilePath) -> dict[int, int]:
-    """Read the evidence of a UAI .evid file: give it to `model.given`.
+    """Read the evidence in a UAI .evid file, for `model.given`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_evidence(path: FilePath) -> dict[int, int]:
     if len(samples) != 1:
         raise FileError(
             f"expected the evidence of one sample in {path}, got {len(samples)}: use "
-            "read_evidences, which gives all of them"
+            "read_evidences, which reads all of them"
         )
     return samples[0]
 
@@ -96,10 +96,10 @@ def _check_begin(path: FilePath, text: bytes) -> None:
         got = (
             "a UAI model"
             if word.upper() in MODEL_KEYWORDS
-            else f"a file that begins {shown_bytes(word)}"
+            else f"a file that begins with {shown_bytes(word)}"
         )
         raise FileError(
-            f"expected evidence, which begins with a number, in {path}, got {got}: give a UAI "
+            f"expected evidence, which begins with a number, in {path}, got {got}: use a UAI "
             ".evid file"
         )
 
@@ -147,7 +147,7 @@ def _length(numbers: NumberReader, at: int) -> int | None:
 
 
 def _read_pairs(numbers: NumberReader, at: int) -> dict[int, int]:
-    """The pairs after number `at`, which is their count and known to fit."""
+    """Read the pairs after number `at`, which is their checked count."""
     found: dict[int, int] = {}
     slots = at + 1 + np.arange(2 * int(numbers.values[at]))
     words = numbers.counts(slots, "a variable or its value", least=0, most=MAX_COUNT).tolist()

@@ -1,7 +1,7 @@
 """Answers in the format of the UAI inference competitions: marginals, log Z, the best state.
 
-A file begins with the name of the task. Programs that improve their answer append -BEGIN- and the
-next one: the last answer is read.
+A file begins with the name of the task. Programs that improve their answer append -BEGIN- and
+another answer; the last one is read.
 """
 
 import decimal
@@ -23,7 +23,7 @@ from herded.system.argument_checks import as_float, as_float_array, as_integer_a
 from herded.system.atomic_files import FilePath, write_bytes
 
 BEGIN_MARK = b"-BEGIN-"
-PROBABILITY_ROUNDING = 1e-3  # how far a probability may be above 1, since files have few digits
+PROBABILITY_ROUNDING = 1e-3  # how far a probability may exceed 1, since files round
 PRECISE_CONTEXT = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 LN_10 = PRECISE_CONTEXT.ln(decimal.Decimal(10))
 
@@ -60,7 +60,7 @@ def read_mar(path: FilePath) -> np.ndarray:
 
 
 def read_marginals(path: FilePath) -> tuple[np.ndarray, np.ndarray]:
-    """What `read_mar` gives, and how many states each variable has there."""
+    """Read marginals as `read_mar` does, and each variable's number of states in the file."""
     numbers = _read_answer(path, b"MAR")
     row = one_sample(numbers, _marginals_length, "the number of variables and their marginals")
     n = int(numbers.values[row.start])
@@ -85,12 +85,12 @@ def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | N
     marginals : array_like of shape (N, K), or (H, W, K) for a picture
     path : path-like
     cardinalities : array_like of int, shape (N,), optional
-        The number of states of each variable, where it is not K.
+        The number of states of each variable, if it is not K.
 
     Raises
     ------
     ModelError
-        If a number is no probability.
+        If a number is not a probability.
     FileError
         If the file cannot be written.
 
@@ -121,7 +121,7 @@ def write_mar(marginals: ArrayLike, path: FilePath, cardinalities: ArrayLike | N
 
 def _marginals_length(numbers: NumberReader, at: int) -> int | None:
     n, end = numbers.whole(at), at + 1
-    if not n or n > len(numbers):  # no model is without variables
+    if not n or n > len(numbers):  # every model has variables
         return None
     for _ in range(n):
         card = numbers.whole(end)
@@ -177,7 +177,7 @@ def read_pr(path: FilePath) -> float:
 
 
 def write_pr(log_z: float, path: FilePath) -> None:
-    """Write log Z as a UAI .PR file, so that `read_pr` gives it back to the bit.
+    """Write log Z as a UAI .PR file, so that `read_pr` returns it bit for bit.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def write_pr(log_z: float, path: FilePath) -> None:
     value = as_float("log_z", log_z)
     if not np.isfinite(value):
         raise ModelError(
-            f"expected a finite log_z to write, got {value}: there is nothing to write"
+            f"expected a finite log_z to write, got {value}: the format has no other value"
         )
     log10 = PRECISE_CONTEXT.divide(decimal.Decimal(value), LN_10).normalize(PRECISE_CONTEXT)
     write_bytes(path, [b"PR\n", f"{log10:.25g}\n".encode()])
@@ -234,7 +234,7 @@ def read_mpe(path: FilePath) -> np.ndarray:
     array([0, 1, 1])
     """
     numbers = _read_answer(path, b"MPE", b"MAP")
-    row = one_sample(numbers, _state_length, "the number of variables and as many states")
+    row = one_sample(numbers, _state_length, "the number of variables and a state for each")
     slots = np.arange(row.start + 1, row.stop)
     return numbers.counts(slots, "a state", least=0, most=MAX_COUNT)
 
@@ -264,7 +264,7 @@ def write_mpe(state: ArrayLike, path: FilePath) -> None:
     """
     x = as_integer_array("the state", state).reshape(-1)
     if not len(x) or (x < 0).any():
-        raise ModelError(f"expected one or more states from 0 on, got {short_repr(state)}")
+        raise ModelError(f"expected one or more states of 0 or more, got {short_repr(state)}")
     write_bytes(path, [b"MPE\n", " ".join(map(str, [len(x), *x.tolist()])).encode(), b"\n"])
 
 
@@ -273,12 +273,12 @@ def _state_length(numbers: NumberReader, at: int) -> int | None:
     return 1 + n if n else None
 
 
-# -- what all have in common -------------------------------------------------------------------
+# -- common to all -----------------------------------------------------------------------------
 
 
 def _read_answer(path: FilePath, *tasks: bytes) -> NumberReader:
-    """The numbers of the last answer in a file of one of these `tasks`."""
+    """Read the numbers of the last answer in a file of one of these `tasks`."""
     text = read_text_bytes(path)
-    start = after_header(path, text, tasks, "give a file of that task")
+    start = after_header(path, text, tasks, "use a file with an answer to that task")
     last = text.rfind(BEGIN_MARK)
     return NumberReader.parse(path, text, start if last < 0 else last + len(BEGIN_MARK))

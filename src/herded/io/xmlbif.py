@@ -1,7 +1,7 @@
 """Bayes nets in XMLBIF 0.3, the Interchange Format as XML, which Weka and others write.
 
-In a table the variable itself varies fastest, then its parents, the first slowest. Entities are
-refused, so that a small file cannot expand to a large one, and no other file is ever read.
+In a table the variable itself varies fastest and its first parent slowest. Entities are refused,
+so that a small file cannot expand to a large one and no other file is ever read.
 """
 
 import re
@@ -18,8 +18,8 @@ from herded.models.factor_graph import FactorGraph
 from herded.system.atomic_files import FilePath, read_bytes, write_bytes
 from herded.system.memory_limits import Size
 
-MAX_DEPTH = 8  # a table stands at depth 4
-PARSING_EXPANSION = 80  # bytes of memory per byte of a file, if it is all tags
+MAX_DEPTH = 8  # tables are at depth 4
+PARSING_EXPANSION = 80  # bytes of memory per byte of a file made of tags alone
 UNWRITABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
@@ -31,18 +31,18 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
     path : path-like
         The file, gzipped or not. Entities are refused.
     max_memory : int, float or str, optional
-        Most memory that reading may take, in bytes or as "2G"; by default half of what is free.
+        The most memory that reading may take, in bytes or as "2G"; by default half of what is free.
 
     Returns
     -------
     FactorGraph
         With the names of variables and states. The factor of a variable is over its parents and,
-        last, itself.
+            last, the variable itself.
 
     Raises
     ------
     FileError, MemoryLimitError
-        As by `read_bif`.
+        As for `read_bif`.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
     root = _parse(path, read_bytes(path, max_memory, PARSING_EXPANSION))
     net = NetFile(path, lambda line: line)
     if root.tag != "BIF":
-        raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "give another file, in XMLBIF 0.3")
+        raise net.wrong(root.line, "<BIF>", f"<{root.tag}>", "use a file in XMLBIF 0.3")
     network = _only(net, root, "NETWORK")
     definitions = []
     for part in network.parts:
@@ -75,14 +75,14 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
 def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
     """Write a Bayes net as XMLBIF 0.3.
 
-    What `read_xmlbif` read is written so that it reads the same, to the bit.
+    A model that `read_xmlbif` read is written so that it reads back the same, bit for bit.
 
     Parameters
     ----------
     model : FactorGraph
-        A Bayes net, as for `write_bif`, which says what is refused.
+        A Bayes net; `write_bif` says which models are refused.
     path : path-like
-        The file appears when it is complete.
+        The file appears only when it is complete.
 
     Examples
     --------
@@ -116,12 +116,12 @@ class _Element:
         return "".join(self.words).strip()
 
     def texts(self, tag: str) -> list[str]:
-        """The texts of all parts of that kind."""
+        """Return the texts of all child elements with this tag."""
         return [part.text for part in self.parts if part.tag == tag]
 
 
 def _parse(path: FilePath, text: bytes) -> _Element:
-    """The tree of a file."""
+    """Parse a file into a tree."""
     parser = expat.ParserCreate()
     top = _Element("", 0)
     open_elements = [top]
@@ -129,8 +129,8 @@ def _parse(path: FilePath, text: bytes) -> _Element:
     def begin(tag: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > MAX_DEPTH:
             raise FileError(
-                f"expected at most {MAX_DEPTH} elements within each other, got more in line "
-                f"{parser.CurrentLineNumber} of {path}: give another file"
+                f"expected elements nested at most {MAX_DEPTH} deep, got deeper ones in line "
+                f"{parser.CurrentLineNumber} of {path}: use another file"
             )
         kind = {name.upper(): value for name, value in attributes.items()}.get("TYPE", "")
         element = _Element(tag.upper(), parser.CurrentLineNumber, kind)
@@ -140,7 +140,7 @@ def _parse(path: FilePath, text: bytes) -> _Element:
     def refuse(*_: object) -> NoReturn:
         raise FileError(
             f"expected no entities, got one in line {parser.CurrentLineNumber} of {path}: write "
-            "out what it stands for"
+            "out its text"
         )
 
     parser.StartElementHandler = begin
@@ -156,14 +156,14 @@ def _parse(path: FilePath, text: bytes) -> _Element:
     except (expat.ExpatError, LookupError, ValueError) as error:
         line = getattr(error, "lineno", parser.CurrentLineNumber)
         raise FileError(
-            f"expected XML, got something else ({error}) in line {line} of {path}: give another "
-            "file, or use read_model"
+            f"expected XML, got something else ({error}) in line {line} of {path}: use another "
+            "file, or read_model"
         ) from error
     return top.parts[0]
 
 
 def _only(net: NetFile, element: _Element, tag: str) -> _Element:
-    """The one part with this tag."""
+    """Return the one child element with this tag."""
     found = [part for part in element.parts if part.tag == tag]
     if len(found) != 1:
         raise net.wrong(
@@ -176,7 +176,7 @@ def _read_variable(net: NetFile, element: _Element) -> None:
     name = _only(net, element, "NAME").text
     if element.kind not in ("", "nature"):
         raise net.wrong(
-            element.line, f"{name!r} of type nature", element.kind, "decisions are not models"
+            element.line, f"{name!r} of type nature", element.kind, "herded has no decision nodes"
         )
     net.declare(name, element.texts("OUTCOME"), element.line)
 
@@ -224,7 +224,7 @@ def _format_number(
 def _element(tag: str, text: str) -> str:
     if UNWRITABLE_PATTERN.search(text):
         raise ModelError(
-            f"expected names without control characters or spaces at their ends for an XMLBIF "
+            f"expected names without control characters or spaces at their ends in an XMLBIF "
             f"file, got {text!r}: rename it"
         )
     return f"<{tag}>{escape(text, quote=False)}</{tag}>"

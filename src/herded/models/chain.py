@@ -23,18 +23,18 @@ def chain_model(
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
-    """One chain of variables, or several.
+    """Build a model of one chain of variables, or of several.
 
     Parameters
     ----------
     log_unary : array_like of shape (N, K)
-        Log-potentials of each position alone.
+        Log-potentials of each position by itself.
     log_pairwise : array_like of shape (K, K) or (N-1, K, K)
-        Log-potentials of neighbours: one table for all, or one for each position but the last.
-        Rows are states of the left neighbour. With `lengths`, tables that would join two chains
-        are ignored.
+        Log-potentials of neighbours: one table for all pairs, or one per position except the last.
+            Rows are states of the left neighbour. With `lengths`, tables that would join two chains
+            are ignored.
     lengths : sequence of int, optional
-        The lengths of several chains that lie end to end in `log_unary`. By default one chain.
+        The lengths of several chains, which lie end to end in `log_unary`. One chain by default.
     names : sequence of str, optional
         A name for each variable.
 
@@ -77,10 +77,10 @@ def skip_chain_model(
     lengths: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
-    """Chains, and edges between distant positions: the skip-chain of section 4.3 of the paper.
+    """Build chains with extra edges between distant positions, as in section 4.3 of the paper.
 
-    The graph has loops, so that `Viterbi` cannot take it; `Exact` can where it is small, and
-    samplers with a schedule search for the best state of a large one.
+    The graph has loops, so `Viterbi` cannot solve it. `Exact` can if the model is small; samplers
+    with a schedule search for the best state of a large one.
 
     Parameters
     ----------
@@ -133,12 +133,12 @@ def skip_chain_model(
 
 
 def _link(left: np.ndarray) -> FactorLabel:
-    """How to call the edges along the chains."""
+    """Return how to name the edges along the chains."""
     return lambda e: f"the link from {left[e]} to {left[e] + 1}"
 
 
 def _left_ends(n: int, lengths: Sequence[int] | None) -> np.ndarray:
-    """The positions that have a right neighbour in their chain."""
+    """Return the positions that have a right neighbour in their chain."""
     sizes = as_integer_array("chain lengths", [n] if lengths is None else lengths)
     if sizes.ndim != 1 or (sizes < 1).any() or sizes.sum() != n:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Evidence: which variables are clamped, and to what."""
+"""Evidence: which variables are clamped, and to which states."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
-    """The model's evidence array with `evidence` added; keys are indices, names or pixels."""
+    """Add `evidence` to the model's evidence array; keys are indices, names or pixels."""
     if not isinstance(evidence, Mapping):
         raise ModelError(f"expected evidence as {{variable: value}}, got {short_repr(evidence)}")
     clamped = np.array(model.evidence)
@@ -27,7 +27,7 @@ def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarra
 
 
 def check_possible(model: "FactorGraph") -> None:
-    """Raise when the evidence alone makes some factor impossible."""
+    """Raise if the evidence alone makes some factor impossible."""
     if not model.has_hard_zeros:
         return
     clamped = model.evidence >= 0
@@ -49,7 +49,7 @@ def check_possible(model: "FactorGraph") -> None:
 
 
 def _name_and_state(model: Model, i: int) -> str:
-    """A variable and its evidence, by their names."""
+    """Return a variable and its evidence by name, for messages."""
     value = int(model.evidence[i])
     return (
         f"{variable_text(model, i)}: "

@@ -47,10 +47,10 @@ FactorPair = tuple[Sequence[int], Any]
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class FactorGraph:
-    """Any discrete model: pi(x) = 1/Z exp sum_f log_table_f[x_f].
+    """A discrete model made of factors: pi(x) = 1/Z exp sum_f log_table_f[x_f].
 
-    Factors may be over any number of variables, and an entry of -inf forbids what it is for. A
-    factor graph is frozen; its arrays are read-only.
+    A factor may be over any number of variables, and an entry of -inf forbids its states. A factor
+    graph is frozen; its arrays are read-only.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ class FactorGraph:
     ----------
     cardinalities : ndarray of shape (N,)
     evidence : ndarray of shape (N,)
-        The state of each variable that is known, -1 elsewhere.
+        The state of each observed variable, -1 elsewhere.
     names, state_names : tuple or None
     shape : tuple of int
-        (N,), or that of a picture.
+        The shape of the variables: (N,), or that of a picture.
     factor_start, factor_variables, factor_strides, table_start, log_tables : ndarray
         All factors, flat. The variables of factor f are
         ``factor_variables[factor_start[f]:factor_start[f + 1]]``, its log-potentials
@@ -93,22 +93,22 @@ class FactorGraph:
     array([[0.8  , 0.2  , 0.   ],
            [0.74 , 0.132, 0.128]])
 
-    What is seen is evidence, by name or by index:
+    Observations are evidence, by name or by index:
 
     >>> hd.infer(model.given({"ground": 2}), hd.Exact()).marginals[0].round(2)
     array([0.06, 0.94, 0.  ])
     """
 
     cardinalities: np.ndarray  # (N,)
-    factor_start: np.ndarray  # (F+1,) into the next two
+    factor_start: np.ndarray  # (F+1,) offsets into the next two
     factor_variables: np.ndarray
     factor_strides: np.ndarray  # of each variable in its factor's table
-    table_start: np.ndarray  # (F+1,) into the next
+    table_start: np.ndarray  # (F+1,) offsets into `log_tables`
     log_tables: np.ndarray
     evidence: np.ndarray  # (N,) the clamped value, or -1 where free
     names: tuple[str, ...] | None
     state_names: tuple[tuple[str, ...], ...] | None  # of every variable
-    shape: tuple[int, ...]  # of the variables, for what is shown; (N,) unless they form a picture
+    shape: tuple[int, ...]  # of the variables, for display; (N,) unless they form a picture
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class FactorGraph:
         shape: tuple[int, ...] | None = None,
         called: FactorLabel = factor_label,
     ) -> Self:
-        """The same model from flat arrays, for builders with many factors.
+        """Build the same model from flat arrays, for builders with many factors.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class FactorGraph:
         names, state_names : optional
             As in `FactorGraph`.
         shape : tuple of int, optional
-            A shape of the variables for what is shown, such as (H, W).
+            The shape in which the variables are displayed, such as (H, W).
         called : callable, optional
             How errors name factor f: a function from f to a text such as "edge 3".
 
@@ -228,11 +228,11 @@ class FactorGraph:
         return bool(np.isneginf(self.log_tables).any())
 
     def as_factor_graph(self) -> "FactorGraph":
-        """The model itself; a lattice gives its factors, written out."""
+        """Return the model itself; a lattice returns its factors, written out."""
         return self
 
     def factor(self, f: int) -> tuple[np.ndarray, np.ndarray]:
-        """The variables of factor `f`, and its log-table with an axis for each of them.
+        """Return the variables of factor `f` and its log-table, with one axis per variable.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class FactorGraph:
         return variables, table.reshape(self.cardinalities[variables])
 
     def neighbours(self, i: int) -> np.ndarray:
-        """The variables that share a factor with variable `i`, sorted.
+        """Return the variables that share a factor with variable `i`, sorted.
 
         Examples
         --------
@@ -279,7 +279,7 @@ class FactorGraph:
         return read_only_copy(start, np.int64), read_only_copy(keys % max(n, 1), np.int64)
 
     def by_arity(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Factors grouped by arity: (factors (G,), variables (G, a), strides (G, a)) for each."""
+        """Group factors by arity: (factors (G,), variables (G, a), strides (G, a)) for each."""
         arity = np.diff(self.factor_start)
         groups = []
         for a in np.unique(arity):
@@ -289,12 +289,12 @@ class FactorGraph:
         return groups
 
     def log_score(self, states: ArrayLike) -> Any:
-        """The unnormalised log-probability of states: the sum of all factors' log-potentials.
+        """Compute the unnormalised log-probability of states: the sum of all log-potentials.
 
         Parameters
         ----------
         states : array_like of int, shape (N,) or (..., N)
-            One state or several. Variables of a picture may come in its shape.
+            One state or several. The variables of a picture may come in its shape.
 
         Returns
         -------
@@ -324,7 +324,7 @@ class FactorGraph:
 
     @cached_property
     def content_hash(self) -> str:
-        """Sixteen hex digits that are equal for equal numbers, whatever the names."""
+        """Sixteen hex digits, equal for equal numbers, whatever the names."""
         digest = hashlib.sha256()
         for array in (
             self.cardinalities,
@@ -338,7 +338,7 @@ class FactorGraph:
         return digest.hexdigest()[:16]
 
     def given(self, evidence: Mapping[Any, int | str]) -> "FactorGraph":
-        """The same model with more variables known.
+        """Return the same model with more variables observed.
 
         Parameters
         ----------
@@ -380,7 +380,7 @@ class FactorGraph:
 
 @cache_last
 def to_factor_graph(model: Model) -> FactorGraph:
-    """A model with its factors written out, for those who can ask only factor graphs."""
+    """Write out the factors of a model, for methods that need a factor graph."""
     check_model(model)
     if not has_factors(model):
         remedy = getattr(model, "works_with", "a sampler that works on such models")
@@ -395,9 +395,9 @@ class FactorModel(Model, Protocol):
     """A model that can be written as a factor graph."""
 
     def as_factor_graph(self) -> FactorGraph:
-        """The model with its factors written out."""
+        """Return the model with its factors written out."""
 
 
 def has_factors(model: Model) -> TypeGuard[FactorModel]:
-    """Whether a model can be written as a factor graph."""
+    """Return whether a model can be written as a factor graph."""
     return hasattr(model, "as_factor_graph")

@@ -1,9 +1,8 @@
 """pi(x) = 1/Z exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij like(x_i, x_j)) on a grid.
 
 A grid has any number of dimensions: one (a chain or a ring), two (a picture), three (a volume), ...
-
 like = 1 for equal neighbours; for others -1 (Ising, the paper's equation 6) or 0 (Potts). The
-paper writes 1/2 sum_(i~j) J_ij x_i x_j, where the sum has each pair twice: here each edge counts
+paper writes 1/2 sum_(i~j) J_ij x_i x_j, where the sum has each pair twice; here each edge counts
 once, with J. The paper's x_i in {-1, +1} are states 0 and 1.
 """
 
@@ -26,31 +25,30 @@ from herded.system.argument_checks import read_only_copy
 from herded.system.html import html_table
 
 ISING, POTTS = -1.0, 0.0
-PIXELS_PER_PASS = 2**16  # pixels whose log-potentials are added up at once
+PIXELS_PER_PASS = 2**16  # pixels whose log-potentials are summed at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
     """A grid of variables in d dimensions, with 2 d neighbours each.
 
-    `ising_grid`, `potts_grid` and `denoising_model` build it. It has the methods of every model
-    (`FactorGraph` explains them), and kernels of its own that are faster than those of a factor
-    graph.
+    `ising_grid`, `potts_grid` and `denoising_model` build it. It has the methods of every model,
+    which `FactorGraph` explains. Its kernels are faster than those of a factor graph.
 
     Attributes
     ----------
     log_unary : ndarray of shape (*shape, K)
-        Log-potentials of each variable alone; (H, W, K) of a picture.
+        Log-potentials of each variable alone; (H, W, K) for a picture.
     couplings : tuple of ndarray
         Couplings along each axis, the last axis first; on a picture to the next column, (H, W-1),
-        and to the next row, (H-1, W). Along a joined axis there is one more.
+            and to the next row, (H-1, W). A periodic axis has one more.
     unlike : float
-        What the coupling of neighbours in different states is multiplied with: -1 (Ising) or 0
-        (Potts).
+        The factor that multiplies the coupling of neighbours in different states: -1 (Ising) or 0
+            (Potts).
     is_periodic_by_axis : tuple of bool
-        Whether the last pixel along each axis is beside the first, in the order of couplings.
+        Whether the last pixel along each axis is next to the first, in the order of couplings.
     clamped : ndarray
-        The state of each pixel that is known, -1 elsewhere.
+        The state of each observed pixel, -1 elsewhere.
 
     Examples
     --------
@@ -70,14 +68,14 @@ class Lattice:
 
     log_unary: np.ndarray  # (*shape, K)
     couplings: tuple[np.ndarray, ...]  # along each axis, the last one first
-    unlike: float  # what an edge between different states is multiplied with
-    is_periodic_by_axis: tuple[bool, ...]  # each axis, the last one first
+    unlike: float  # multiplies the coupling of different states
+    is_periodic_by_axis: tuple[bool, ...]  # for each axis, the last one first
     clamped: np.ndarray = field(repr=False)  # evidence, -1 where free
     names: None = None
     state_names: None = None
 
-    preferred_scan: ClassVar[str] = "checkerboard"  # what "auto" means for it
-    zeros_tie_variables: ClassVar[bool] = False  # hard zeros are of single pixels
+    preferred_scan: ClassVar[str] = "checkerboard"  # the meaning of "auto"
+    zeros_tie_variables: ClassVar[bool] = False  # hard zeros concern single pixels
 
     def __repr__(self) -> str:
         return f"Lattice({summary.one_line_summary(self)})"
@@ -87,22 +85,22 @@ class Lattice:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """(H, W) of a picture."""
+        """The shape of the grid, (H, W) for a picture."""
         return self.log_unary.shape[:-1]
 
     @cached_property
     def n_variables(self) -> int:
-        """H times W."""
+        """The number of pixels, H times W for a picture."""
         return math.prod(self.shape)
 
     @property
     def right(self) -> np.ndarray:
-        """Couplings along the last axis: of a picture, to the next column."""
+        """Couplings along the last axis: on a picture, to the next column."""
         return self.couplings[0]
 
     @property
     def down(self) -> np.ndarray:
-        """Couplings along the last axis but one: of a picture, to the next row."""
+        """Couplings along the last axis but one: on a picture, to the next row."""
         return self.couplings[1]
 
     @cached_property
@@ -112,12 +110,12 @@ class Lattice:
 
     @cached_property
     def evidence(self) -> np.ndarray:
-        """(N,) the state of each variable that is known, -1 elsewhere."""
+        """The state of each observed variable, -1 elsewhere, (N,)."""
         return self.clamped.reshape(-1)
 
     @cached_property
     def cardinalities(self) -> np.ndarray:
-        """(N,) how many states each variable has: K for all."""
+        """The number of states of each variable, (N,): K for all."""
         states = np.full(self.n_variables, self.log_unary.shape[-1], np.int64)
         states.flags.writeable = False
         return states
@@ -129,20 +127,20 @@ class Lattice:
 
     @property
     def counts_suffice(self) -> bool:
-        """Whether the number of neighbours in state 1 tells a conditional, and tells it apart.
+        """Whether the number of neighbours in state 1 determines a conditional, one to one.
 
-        That is so where all couplings are equal and not 0.
+        That is so if all couplings are equal and not 0.
         """
         every = self.all_couplings
         return every.size == 0 or bool((every == every[0]).all() and every[0] != 0)
 
     @property
     def all_couplings(self) -> np.ndarray:
-        """All couplings in one row, in the order of the factors."""
+        """All couplings in one array, in the order of the factors."""
         return np.concatenate([along.ravel() for along in self.couplings])
 
     def ends(self, values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The `values` (..., *shape) of pictures at both ends of the couplings of each axis."""
+        """Yield the `values` (..., *shape) of pictures at both ends of all couplings, by axis."""
         for n, along in enumerate(self.couplings):
             edges, others = along.shape[-1 - n], (slice(None),) * n
             first: tuple[Any, ...] = (..., slice(edges), *others)
@@ -151,7 +149,7 @@ class Lattice:
             yield values[first], np.roll(values, -1, -1 - n) if around else values[second]
 
     def neighbours(self, i: int) -> np.ndarray:
-        """The variables that share an edge with `i`, sorted."""
+        """Return the variables that share an edge with `i`, sorted."""
         here = range(self.n_variables)[i]
         place = tuple(int(p) for p in np.unravel_index(here, self.shape))
         around = set()
@@ -165,7 +163,7 @@ class Lattice:
         return np.array(sorted(around), dtype=np.int64)
 
     def log_score(self, states: ArrayLike) -> Any:
-        """The unnormalised log-probability of states (..., N) or (..., *shape).
+        """Compute the unnormalised log-probability of states (..., N) or (..., *shape).
 
         Examples
         --------
@@ -181,7 +179,7 @@ class Lattice:
         return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])
 
     def _scores(self, pictures: np.ndarray) -> np.ndarray:
-        """Of pictures (M, *shape), each summed by itself."""
+        """Compute the scores of pictures (M, *shape), each summed separately."""
         many = len(pictures)
         unary = np.take_along_axis(self.log_unary[None], pictures[..., None], axis=-1)
         scores: np.ndarray = unary.reshape(many, -1).sum(axis=1)
@@ -194,7 +192,7 @@ class Lattice:
 
     @cached_property
     def content_hash(self) -> str:
-        """Sixteen hex digits that are equal for equal lattices."""
+        """Sixteen hex digits, equal for equal lattices."""
         joined = (
             self.is_periodic_by_axis[0]
             if len(set(self.is_periodic_by_axis)) == 1
@@ -206,7 +204,7 @@ class Lattice:
         return digest.hexdigest()[:16]
 
     def given(self, evidence: Mapping[Any, int | str]) -> "Lattice":
-        """The same lattice with more pixels known, given as (row, column) or as an index.
+        """Return the same lattice with more pixels observed, as (row, column) or by index.
 
         Examples
         --------
@@ -228,7 +226,7 @@ class Lattice:
         return model
 
     def as_factor_graph(self) -> FactorGraph:
-        """The same model and evidence with its factors written out.
+        """Write out the factors of the same model and evidence.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """Ising and Potts models on grids of any dimension, from arrays of fields or log-potentials.
 
-What a user gives for each axis (couplings, whether its ends are joined) has the last axis first:
-right, down, and on through further dimensions. On a picture that is (right, down).
+Arguments for each axis (couplings, whether its ends are joined) have the last axis first: right,
+down, and on through further dimensions. On a picture that is (right, down).
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from herded.models.lattice import ISING, POTTS, Lattice
 from herded.models.validation import check_magnitude
 from herded.system.argument_checks import as_float, as_float_array, read_only_copy, short_repr
 
-MAX_SHAPE_AXES = 6  # whole numbers in a tuple that may be meant as a shape; more are fields
+MAX_SHAPE_AXES = 6  # longer tuples of whole numbers are fields, not a shape
 Shape = tuple[int, ...]
 
 
 def ising_grid(
     field: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool | Sequence[bool] = False
 ) -> Lattice:
-    """An Ising model on a grid: pi(s) proportional to exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j).
+    """Build an Ising model on a grid, pi(s) ~ exp(sum_i h_i s_i + sum_(i~j) J_ij s_i s_j).
 
     The spins s = -1 and +1 are states 0 and 1. Each pair of neighbours counts once.
 
@@ -34,8 +34,8 @@ def ising_grid(
         pair of neighbours along it. The last axis comes first: (right, down) of shapes (H, W-1)
         and (H-1, W), or (H, W) where the axis is periodic.
     periodic : bool or tuple of bool
-        Whether borders are joined, all or each axis, in the order of couplings; then at least 3
-        pixels along that axis are needed.
+        Whether borders are joined: one value for all axes, or one per axis in the order of
+            couplings. A periodic axis needs at least 3 pixels.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def ising_grid(
     ------
     ModelError
         If a shape is wrong, or a number is not finite; also for a tuple such as (128, 128), which
-        reads like a shape.
+            looks like a shape.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def ising_grid(
     >>> right, down = np.full((2, 1), 0.3), np.full((1, 2), -0.3)
     >>> model = hd.ising_grid(np.zeros((2, 2)), (right, down))
 
-    Three dimensions, of which the first is open, and has couplings of its own:
+    Three dimensions; the first axis is open and has its own coupling:
 
     >>> sides = (True, True, False)
     >>> layers = hd.ising_grid(np.zeros((10, 24, 24)), (0.2, 0.2, 0.1), periodic=sides)
@@ -74,14 +74,14 @@ def ising_grid(
 def potts_grid(
     log_unary: ArrayLike, coupling: ArrayLike = 1.0, *, periodic: bool | Sequence[bool] = False
 ) -> Lattice:
-    """A Potts model on a grid: exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j]).
+    """Build a Potts model on a grid: exp(sum_i log_unary_i[x_i] + sum_(i~j) J_ij [x_i = x_j]).
 
     Parameters
     ----------
     log_unary : array_like of shape (*shape, K)
-        Log-potentials of each variable alone, (H, W, K) on a picture; -inf forbids a state.
+        Log-potentials of each variable alone, (H, W, K) for a picture; -inf forbids a state.
     coupling, periodic
-        As in `ising_grid`. A coupling J of two states is an Ising coupling of J / 2.
+        As in `ising_grid`. With two states, a coupling J equals an Ising coupling of J / 2.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def potts_grid(
 
 
 def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -> Lattice:
-    """The posterior of a picture of levels -1 and +1 seen through Gaussian noise.
+    """Build the posterior of a picture of levels -1 and +1 seen through Gaussian noise.
 
     Section 4.2 of the paper: p(x | y) is proportional to
     exp(J sum_(i~j) x_i x_j - sum_i (y_i - x_i)^2 / (2 sigma^2)), an Ising model whose field is
@@ -134,7 +134,7 @@ def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -
 
     See Also
     --------
-    herded.vision.denoise : estimates levels and noise, and gives the clean picture.
+    herded.vision.denoise : estimates levels and noise, and returns the clean picture.
 
     Examples
     --------
@@ -158,14 +158,14 @@ def denoising_model(noisy: ArrayLike, sigma: float, coupling: ArrayLike = 1.0) -
 
 
 def _check_is_no_shape(field: ArrayLike) -> None:
-    """Refuse what would be a chain of a few strong fields, but hardly is meant as one."""
+    """Refuse a tuple that is probably meant as a shape, not as a chain of a few strong fields."""
     if (
         isinstance(field, tuple)
         and 1 < len(field) <= MAX_SHAPE_AXES
         and all(type(n) is int and n > 1 for n in field)
     ):
         raise ModelError(
-            f"expected an array of fields, got {field}, which reads like a shape: write "
+            f"expected an array of fields, got {field}, which looks like a shape: write "
             f"np.zeros({field}) for a grid of that shape without a field, or {list(field)} for a "
             f"chain with these {len(field)} fields"
         )
@@ -201,7 +201,7 @@ def _lattice(
 
 
 def grid_array(name: str, values: ArrayLike, least: int) -> np.ndarray:
-    """`values` as floats with `least` or more dimensions, none of them empty."""
+    """Return `values` as floats with `least` or more dimensions, none of them empty."""
     array = as_float_array(name, values)
     if array.ndim < least or 0 in array.shape:
         raise ModelError(
@@ -212,7 +212,7 @@ def grid_array(name: str, values: ArrayLike, least: int) -> np.ndarray:
 
 
 def check_periodic(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool, ...]:
-    """Whether the two ends of each axis are joined."""
+    """Return whether the two ends of each axis are joined."""
     several = isinstance(periodic, (tuple, list))
     joined = tuple(periodic) if isinstance(periodic, (tuple, list)) else (periodic,) * len(shape)
     if len(joined) != len(shape) or not all(isinstance(one, (bool, np.bool_)) for one in joined):
@@ -222,7 +222,7 @@ def check_periodic(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool,
             else short_repr(periodic)
         )
         raise ModelError(
-            f"expected periodic as True or False, or as {len(shape)} of them, one for each axis, "
+            f"expected periodic as True or False, or as {len(shape)} values, one for each axis, "
             f"the last axis first, got {got}"
         )
     short = [n for n, one in zip(reversed(shape), joined, strict=True) if one and n < 3]
@@ -237,7 +237,7 @@ def check_periodic(periodic: bool | Sequence[bool], shape: Shape) -> tuple[bool,
 def check_couplings(
     coupling: ArrayLike, shape: Shape, joined: Sequence[bool]
 ) -> tuple[np.ndarray, ...]:
-    """The couplings along each axis: an array that has one for every pair of neighbours."""
+    """Return the couplings along each axis: an array with one for every pair of neighbours."""
     dims = len(shape)
     parts: list[ArrayLike]
     if isinstance(coupling, (tuple, list)) and len(coupling) == dims:
@@ -268,10 +268,10 @@ def _coupling(values: ArrayLike, shape: Shape, name: str) -> np.ndarray:
 
 
 def edge_array_shape(shape: Shape, axis: int, joined: bool) -> Shape:
-    """The shape of what there is for every pair of neighbours along an axis."""
+    """Return the shape of an array with one entry per pair of neighbours along an axis."""
     return tuple(n - (a == axis and not joined) for a, n in enumerate(shape))
 
 
 def axis_text(dims: int, n: int) -> str:
-    """What a message calls the n-th axis from the end."""
+    """Return what a message calls the n-th axis from the end."""
     return ("right", "down")[n] if dims == 2 else f"along axis {dims - 1 - n}"

@@ -1,4 +1,4 @@
-"""What variables and states are called: by their names, their place in a picture, or by number.
+"""How variables and states are called: by name, by position in a picture, or by number.
 
 `variable_index` and `state_index` read what a user wrote; `variable_text` names a variable in a
 message; labels name variables and states in results, plots and files.
@@ -15,12 +15,12 @@ from herded.system.suggestions import did_you_mean
 
 
 def variable_index(model: Model, key: object) -> int:
-    """The index of a variable given by index, name, or position in a picture."""
+    """Return the index of a variable given by index, name, or position in a picture."""
     if isinstance(key, str):
         if model.names is None or key not in model.names:
             hint = did_you_mean(key, model.names or ())
             raise ModelError(
-                f"expected the name of a variable, got {key!r}, which is unknown here{hint}"
+                f"expected the name of a variable, got {key!r}, which the model does not have{hint}"
             )
         return int(model.names.index(key))
     shape = model.shape if isinstance(key, tuple) else (model.n_variables,)
@@ -37,7 +37,7 @@ def variable_index(model: Model, key: object) -> int:
 
 
 def state_index(model: Model, i: int, key: object, value: object) -> int:
-    """The state of variable `i` (which the user calls `key`) that `value` means."""
+    """Return the state of variable `i` (called `key` by the user) that `value` denotes."""
     k = int(model.cardinalities[i])
     states = model.state_names[i] if model.state_names else ()
     expected = f"expected evidence from 0 to {k - 1}"
@@ -54,7 +54,7 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
 
 
 def variable_text(model: Model, i: int) -> str:
-    """What to call variable `i` in a message: its name, its pixel or its number."""
+    """Return what a message calls variable `i`: its name, its pixel or its number."""
     if model.names:
         return short_repr(model.names[i])
     if len(model.shape) > 1:
@@ -63,9 +63,9 @@ def variable_text(model: Model, i: int) -> str:
 
 
 def variable_label(model: Model, i: int) -> Any:
-    """The name of variable `i`, else its pixel such as (row, column), else its number.
+    """Return the name of variable `i`, else its pixel such as (row, column), else its number.
 
-    Evidence may use any of them.
+    Evidence may use any of these.
     """
     if model.names is not None:
         return model.names[i]
@@ -75,17 +75,17 @@ def variable_label(model: Model, i: int) -> Any:
 
 
 def state_label(model: Model, i: int, k: int) -> Any:
-    """The name of state `k` of variable `i`, or its number."""
+    """Return the name of state `k` of variable `i`, or its number."""
     return int(k) if model.state_names is None else model.state_names[i][k]
 
 
 def named_state(model: Model, state: np.ndarray) -> dict[Any, Any]:
-    """Every variable and the state it is in."""
+    """Return every variable with its state, by name."""
     flat = np.asarray(state).reshape(-1).tolist()
     return {variable_label(model, i): state_label(model, i, k) for i, k in enumerate(flat)}
 
 
 def named_row(model: Model, i: int, row: np.ndarray) -> dict[Any, float]:
-    """The states of variable `i` and their numbers in `row`."""
+    """Return the entries of `row`, one for each state of variable `i`, by name."""
     known = row[: int(model.cardinalities[i])].tolist()
     return {state_label(model, i, k): value for k, value in enumerate(known)}

@@ -20,7 +20,7 @@ def pairwise_model(
     *,
     names: Sequence[str] | None = None,
 ) -> FactorGraph:
-    """A pairwise model: one table for every variable, one for every edge.
+    """Build a pairwise model: one table for each variable and one for each edge.
 
     pi(x) is proportional to exp(sum_i log_unary[i, x_i] + sum_e log_pairwise[e, x_i, x_j]), where
     edge e joins variables i and j.
@@ -76,7 +76,7 @@ def pairwise_model(
 
 
 def unary_array(log_unary: ArrayLike) -> np.ndarray:
-    """(N, K) log-potentials of the variables alone."""
+    """Check the log-potentials (N, K) of the variables alone."""
     return float_array("log_unary", log_unary, 2, UNEVEN_REMEDY)
 
 
@@ -87,7 +87,7 @@ def build_pairwise_graph(
     names: Sequence[str] | None,
     edge_called: FactorLabel,
 ) -> FactorGraph:
-    """The model of (N, K) unaries, (E, 2) ends and (E, K, K) tables."""
+    """Build the model of (N, K) unaries, (E, 2) ends and (E, K, K) tables."""
     n, k = unary.shape
     starts = np.concatenate([np.arange(n), n + 2 * np.arange(len(ends) + 1)])
     return FactorGraph.from_arrays(

@@ -1,4 +1,4 @@
-"""What every model offers, whatever it is made of."""
+"""The interface of every model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 @runtime_checkable
 class Model(Protocol):
-    """What every model offers: variables 0 .. N-1 with states 0 .. K_i - 1, some of them known.
+    """The interface of every model: variables 0 .. N-1 with states 0 .. K_i - 1, some observed.
 
-    `FactorGraph` and `Lattice` are models. Methods ask for more where they need it: factor graphs
-    answer what only factor graphs can (`herded.models.factor_graph.to_factor_graph`). A model may
-    also name the order of visits that suits it, `preferred_scan`.
+    `FactorGraph` and `Lattice` are models. Methods that need factors ask for a factor graph
+    (`herded.models.factor_graph.to_factor_graph`). A model may also name the order of visits that
+    suits it, `preferred_scan`.
 
     Examples
     --------
@@ -25,27 +25,27 @@ class Model(Protocol):
 
     @property
     def names(self) -> Sequence[str] | None:
-        """Of the variables, if they have any."""
+        """The names of the variables, if they have any."""
 
     @property
     def state_names(self) -> Sequence[Sequence[str]] | None:
-        """Of the states of each variable, if they have any."""
+        """The names of the states of each variable, if they have any."""
 
     @property
     def n_variables(self) -> int:
-        """N, the number of variables."""
+        """The number of variables, N."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape in which states are given and shown, such as (H, W) of a lattice."""
+        """The shape in which states are given and displayed, such as (H, W) for a lattice."""
 
     @property
     def cardinalities(self) -> np.ndarray:
-        """(N,) how many states each variable has."""
+        """The number of states of each variable, (N,)."""
 
     @property
     def evidence(self) -> np.ndarray:
-        """(N,) the state of each variable that is known, -1 elsewhere."""
+        """The state of each observed variable, -1 elsewhere, (N,)."""
 
     @property
     def has_hard_zeros(self) -> bool:
@@ -53,17 +53,17 @@ class Model(Protocol):
 
     @property
     def zeros_tie_variables(self) -> bool:
-        """Whether hard zeros may be of several variables at once, so that moves may not pass."""
+        """Whether a hard zero may concern several variables at once, which may block moves."""
 
     @property
     def content_hash(self) -> str:
-        """Names the model: equal hashes mean equal models."""
+        """A name of the model's content: equal hashes mean equal models."""
 
     def neighbours(self, i: int) -> np.ndarray:
-        """The variables that the conditional of variable `i` depends on."""
+        """Return the variables that the conditional of variable `i` depends on."""
 
     def log_score(self, states: ArrayLike) -> Any:
-        """The unnormalised log-probability of a state, or of each of several."""
+        """Compute the unnormalised log-probability of a state, or of each of several."""
 
     def given(self, evidence: Mapping[Any, int | str]) -> Self:
-        """The same model with more variables known."""
+        """Return the same model with more variables observed."""

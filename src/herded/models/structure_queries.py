@@ -1,4 +1,4 @@
-"""Questions about the structure of a model: its joint states and its pairs of neighbours."""
+"""Queries about the structure of a model: its joint states and its pairs of neighbours."""
 
 import math
 
@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.protocol import Model
 
-MAX_EXACT_COUNT = 10**15  # up to here all digits are shown
+MAX_EXACT_COUNT = 10**15  # larger numbers are shown as a power
 
 
 def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
-    """The product of the cardinalities, or None where it is above `most`."""
+    """Multiply the cardinalities, or return None if the product exceeds `most`."""
     states = 1
     for k in map(int, np.asarray(cardinalities)):
         states *= k
@@ -22,7 +22,7 @@ def count_joint_states(cardinalities: ArrayLike, most: int) -> int | None:
 
 
 def joint_states_text(cardinalities: ArrayLike) -> str:
-    """The number of joint states, which may exceed any float, as text: 1,536, 2^1600, 10^482."""
+    """Write the number of joint states, which may exceed any float: 1,536, 2^1600, 10^482."""
     exactly = count_joint_states(cardinalities, MAX_EXACT_COUNT)
     if exactly is not None:
         return f"{exactly:,}"
@@ -33,7 +33,7 @@ def joint_states_text(cardinalities: ArrayLike) -> str:
 
 
 def neighbour_pairs(model: Model) -> np.ndarray:
-    """(E, 2) all pairs i < j of variables whose conditionals depend on each other."""
+    """Return all pairs (E, 2) i < j of variables whose conditionals depend on each other."""
     if has_factors(model):
         start, members = to_factor_graph(model).adjacency
         owner = np.repeat(np.arange(model.n_variables), np.diff(start))

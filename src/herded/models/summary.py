@@ -1,4 +1,4 @@
-"""What a model is, in a line or in a few: for `repr`, notebooks and `herded info`."""
+"""Descriptions of a model in one line or a few: for `repr`, notebooks and `herded info`."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -10,17 +10,17 @@ from herded.models.protocol import Model
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
-MAX_LISTED_KINDS = 8  # of factors or variables that are listed
+MAX_LISTED_KINDS = 8  # kinds of factors or variables that are listed
 
 
 def count_text(n: int, what: str) -> str:
-    """`1 chain`, `10,000 sweeps`, `no factors`."""
+    """Format a count: `1 chain`, `10,000 sweeps`, `no factors`."""
     plural = what if n == 1 else what + "s"
     return f"{n:,} {plural}" if n else f"no {plural}"
 
 
 def one_line_summary(model: Model, factors: int | None = None) -> str:
-    """`37 variables of 2 to 4 states, 37 factors, 2 observed`."""
+    """Describe a model: `37 variables of 2 to 4 states, 37 factors, 2 observed`."""
     low, high = int(model.cardinalities.min()), int(model.cardinalities.max())
     states = count_text(high, "state") if low == high else f"{low} to {high} states"
     sides = " x ".join(f"{size:,}" for size in model.shape)
@@ -34,7 +34,7 @@ def one_line_summary(model: Model, factors: int | None = None) -> str:
 
 
 def model_features(graph: "FactorGraph") -> dict[str, Any]:
-    """Plain numbers that describe a model."""
+    """Collect plain numbers that describe a model."""
     arity, degree = np.diff(graph.factor_start), np.diff(graph.adjacency[0])
     return {
         "variables": graph.n_variables,
@@ -55,7 +55,7 @@ def _counts(values: np.ndarray) -> Iterator[tuple[int, int]]:
 
 
 def summary_rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Features as lines of a name and what there is to say."""
+    """Yield features as rows of a name and a description."""
     arities = [f"{n:,} of {count_text(int(a), 'variable')}" for a, n in found["arities"].items()]
     yield "factors", _list_text(arities)
     zeros = f"{found['zeros']:.1%}" if found["zeros"] else "none"
@@ -73,7 +73,7 @@ def _list_text(texts: list[str]) -> str:
 
 
 def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:
-    """The same of a lattice, whose factors need not be written out."""
+    """Yield the same rows for a lattice, whose factors need not be written out."""
     kind = "Ising: s_i s_j" if model.unlike else "Potts: [x_i = x_j]"
     yield "couplings", f"{number_range(model.all_couplings)} ({kind})"
     finite = model.log_unary[np.isfinite(model.log_unary)]
@@ -83,7 +83,7 @@ def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:
 
 
 def number_range(values: np.ndarray) -> str:
-    """`0.5`, or `-1 to 1`."""
+    """Format the range of values: `0.5`, or `-1 to 1`."""
     if not values.size:
         return "none"
     low, high = float(values.min()), float(values.max())

@@ -1,7 +1,7 @@
-"""Check the parts of models: scopes, tables, names and states.
+"""Checks of the parts of models: scopes, tables, names and states.
 
-`called` names factor f in an error as the caller knows it: "factor 3" of a list of factors, "edge
-0" of a list of edges.
+`called` maps f to the name of the factor that the caller knows: "factor 3" of a list of factors,
+"edge 0" of a list of edges.
 """
 
 import os
@@ -24,23 +24,23 @@ from herded.system.argument_checks import (
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
 
-# the sum of all factors' largest log-potentials: its last digit is 1e-4
+# limit of the sum of all factors' largest log-potentials: its last digit is 1e-4
 MAX_TOTAL_LOG_POTENTIAL = 1e12
 
 
-# -- of a factor graph: scopes, tables and their shapes ----------------------------------------
+# -- factor graphs: scopes, tables and their shapes ----------------------------------------
 
 FactorLabel = Callable[[int], str]
 FactorLike = tuple[ArrayLike, ArrayLike]  # variables, log-table
 
 
 def factor_label(f: int) -> str:
-    """The name of factor `f` in a factor graph."""
+    """Return the name of factor `f` in a factor graph."""
     return f"factor {f}"
 
 
 def check_cardinalities(cardinalities: ArrayLike) -> np.ndarray:
-    """Numbers of states, one for each variable."""
+    """Check the numbers of states, one for each variable."""
     cards = as_integer_array("cardinalities", cardinalities)
     if cards.ndim != 1 or len(cards) == 0:
         raise ModelError(
@@ -58,7 +58,7 @@ def flatten_factors(
     tables: list[np.ndarray],
     called: FactorLabel = factor_label,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Scopes and tables as the flat arrays that `FactorGraph.from_arrays` takes."""
+    """Flatten scopes and tables into the arrays that `FactorGraph.from_arrays` takes."""
     _check_shapes(cards, scopes, tables, called)
     return (
         cards,
@@ -75,7 +75,7 @@ def _check_shapes(
     n = len(cards)
     for f, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
         if ((scope < 0) | (scope >= n)).any():
-            continue  # check_scopes has a better message for it
+            continue  # check_scopes reports it better
         expected = tuple(int(k) for k in cards[scope])
         if table.shape != expected:
             raise ModelError(
@@ -85,7 +85,7 @@ def _check_shapes(
 
 
 def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: FactorLabel) -> None:
-    """Check that the variables of every factor exist and are different."""
+    """Check that the variables of every factor exist and are distinct."""
     arity = np.diff(starts)
     if starts.ndim != 1 or variables.ndim != 1 or not len(starts) or starts[0] != 0:
         raise ModelError(
@@ -114,7 +114,7 @@ def check_scopes(n: int, starts: np.ndarray, variables: np.ndarray, called: Fact
 def table_strides(
     cards: np.ndarray, starts: np.ndarray, variables: np.ndarray, called: FactorLabel
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Strides of every variable in its factor's table, and the tables' sizes."""
+    """Compute the strides of every variable in its factor's table, and the tables' sizes."""
     strides = np.ones(len(variables), np.int64)
     sizes = np.ones(len(starts) - 1, np.int64)
     arity = np.diff(starts)
@@ -159,9 +159,9 @@ def check_log_tables(
 
 
 def check_magnitude(*tables: np.ndarray, starts: np.ndarray | None = None) -> None:
-    """Refuse log-potentials so large that sums of them lose the digits that count.
+    """Refuse log-potentials so large that their sums lose significant digits.
 
-    Of the tables that begin at `starts` only the largest entries count; without, all do.
+    Of the tables that begin at `starts` only the largest entries count; without `starts`, all do.
     """
     ends = [
         (float(t.max(initial=0.0)), -float(t.min(initial=0.0, where=t > -np.inf))) for t in tables
@@ -177,13 +177,13 @@ def check_magnitude(*tables: np.ndarray, starts: np.ndarray | None = None) -> No
     if total > MAX_TOTAL_LOG_POTENTIAL:
         raise ModelError(
             f"expected log-potentials whose sizes add up to at most {MAX_TOTAL_LOG_POTENTIAL:.0e}, "
-            f"since sums of larger ones lose the digits that count, got {largest:.3g}: scale them "
+            f"since sums of larger ones lose significant digits, got {largest:.3g}: scale them "
             "down, or write -inf for what is impossible"
         )
 
 
 def as_factor_list(factors: Iterable[FactorLike]) -> list[FactorLike]:
-    """What was passed as factors, as a list."""
+    """Return the factors that a user passed as a list."""
     try:
         return list(factors)
     except TypeError as error:
@@ -193,7 +193,7 @@ def as_factor_list(factors: Iterable[FactorLike]) -> list[FactorLike]:
 
 
 def read_factor(f: int, factor: FactorLike) -> tuple[np.ndarray, np.ndarray]:
-    """The variables and the log-table of factor `f` as arrays."""
+    """Return the variables and the log-table of factor `f` as arrays."""
     try:
         variables, table = factor
     except (TypeError, ValueError) as error:
@@ -208,7 +208,7 @@ def read_factor(f: int, factor: FactorLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_unaries(model: "FactorGraph") -> None:
-    """The unary factors of one variable must leave it a state."""
+    """Check that the unary factors of each variable leave it a state."""
     if not model.has_hard_zeros:
         return
     possible: dict[int, np.ndarray] = {}
@@ -226,14 +226,14 @@ def check_unaries(model: "FactorGraph") -> None:
 
 
 def check_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
-    """`names` as `n` distinct strings, or None."""
+    """Return `names` as `n` distinct strings, or None."""
     return None if names is None else _distinct(names, n, "names")
 
 
 def check_state_names(
     state_names: Sequence[Sequence[str]] | None, cardinalities: np.ndarray
 ) -> tuple[tuple[str, ...], ...] | None:
-    """`state_names` as one string for every state of every variable, or None."""
+    """Return `state_names` as one string for every state of every variable, or None."""
     if state_names is None:
         return None
     n = len(cardinalities)
@@ -259,7 +259,7 @@ def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
     return result
 
 
-# -- of models and their states ------------------------------------------------------------
+# -- models and their states ---------------------------------------------------------------
 
 
 def check_model(model: object) -> None:
@@ -277,7 +277,7 @@ def check_model(model: object) -> None:
 
 
 def check_states(model: Model, states: ArrayLike) -> np.ndarray:
-    """States as integers (..., N), checked against the cardinalities."""
+    """Check states against the cardinalities and return them as integers (..., N)."""
     x = as_integer_array("states", states)
     n = model.n_variables
     if _has_model_shape(model, x):

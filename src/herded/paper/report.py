@@ -71,7 +71,7 @@ def write_report(sections: Sequence[Section], folder: Path, command: str) -> Pat
         _write_whole(folder / "index.html", page(sections, command))
     except OSError as error:
         raise FileError(
-            f"expected to write the page into {folder}, but: {error.strerror}: choose another one"
+            f"could not write the page into {folder}: {error.strerror}: choose another folder"
         ) from error
     return folder / "index.html"
 
@@ -84,7 +84,7 @@ def prepare_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise FileError(
-            f"expected a folder to write to as {folder}, but: {error.strerror}: choose another one"
+            f"could not create the folder {folder}: {error.strerror}: choose another one"
         ) from error
 
 

@@ -38,12 +38,12 @@ def atomic_replacement(path: FilePath, error: type[HerdedError], what: str) -> I
             with _temporary_file(_resolve_link(target), error) as file:
                 yield file
     except OSError as problem:
-        raise error(f"expected to write {path}, but: {problem.strerror}") from problem
+        raise error(f"could not write {path}: {problem.strerror}") from problem
 
 
 @contextlib.contextmanager
 def _temporary_file(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO]:
-    handle, temporary = open_beside(target, error)
+    handle, temporary = create_temporary_file(target, error)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -77,7 +77,7 @@ def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
     return Path(name)
 
 
-def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
+def create_temporary_file(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
     """A new temporary file in the directory of `target`, as readable as any other new file."""
     temporary = target.with_name(f".herded-{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -85,7 +85,7 @@ def open_beside(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
         return os.open(temporary, flags, 0o666), temporary
     except OSError as problem:
         raise error(
-            f"expected to write {target}, but: {problem.strerror}: give another file"
+            f"could not write {target}: {problem.strerror}: choose another file"
         ) from problem
 
 
@@ -99,7 +99,7 @@ def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
         )
     if _is_special(target):
         return
-    handle, temporary = open_beside(_resolve_link(target), error)
+    handle, temporary = create_temporary_file(_resolve_link(target), error)
     os.close(handle)
     os.unlink(temporary)
 
@@ -144,15 +144,15 @@ def read_bytes(
         return b"".join(blocks)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FileError(f"expected a file that can be read at {path}, but: {reason}") from error
+        raise FileError(f"could not read {path}: {reason}") from error
 
 
 def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
     """The error for a file that is too large for the memory limit, packed or unpacked."""
     return MemoryLimitError(
-        f"expected at most {memory_limits.size_text(most)} in {path}, as reading takes about "
-        f"{expansion} "
-        "times as much memory, but it holds more: free some memory, or raise max_memory="
+        f"expected at most {memory_limits.size_text(most)} in {path}, since reading needs "
+        f"about {expansion} times as much memory, but it holds more: free some memory, or raise "
+        "max_memory="
     )
 
 

@@ -28,7 +28,7 @@ class OutputArray:
             else:
                 np.lib.format.open_memmap(self.part, mode="w+", dtype=np.float64, shape=shape)
         except OSError as error:
-            raise FileError(f"expected to write {path}, but: {error.strerror}") from error
+            raise FileError(f"could not write {path}: {error.strerror}") from error
 
     def write(self, place: TilePosition, marginals: np.ndarray) -> None:
         """Write the tile at `place`."""
@@ -41,7 +41,7 @@ class OutputArray:
                 array[rows, columns] = marginals
                 array.flush()
         except OSError as error:
-            raise FileError(f"expected to write {self.path}, but: {error}") from error
+            raise FileError(f"could not write {self.path}: {error}") from error
 
     def finish(self) -> None:
         """Put the whole array in its place."""

@@ -98,7 +98,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise CheckpointError(f"expected to write {path}, but: {error.strerror}") from error
+        raise CheckpointError(f"could not write {path}: {error.strerror}") from error
 
 
 def check_disk(folder: Path, need: float) -> None:

@@ -314,7 +314,7 @@ def test_nothing_is_half_written(tmp_path):
     with pytest.raises(TypeError):
         save_chain(make_chain(1), path, card=object())
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["m.npz"]
-    with pytest.raises(CorpusError, match="expected to write"):
+    with pytest.raises(CorpusError, match="could not write"):
         CRF(bits=8, epochs=1).fit(WORDS, [["O"] * 4, ["O"]]).save(tmp_path / "no" / "m.npz")
     with pytest.raises(CorpusError, match="expected the model as the name of a file, got 3"):
         save_chain(make_chain(), 3)

@@ -32,7 +32,7 @@ def test_one_marginal_by_name_number_or_pixel():
     picture = hd.infer(GRID, hd.Exact())
     expected = dict(enumerate(picture.marginals[1, 0].tolist()))
     assert picture.marginal((1, 0)) == picture.marginal(2) == expected
-    with pytest.raises(hd.ModelError, match="'slpi', which is unknown here: did you mean 'slip'"):
+    with pytest.raises(hd.ModelError, match="which the model does not have: did you mean 'slip'"):
         result.marginal("slpi")
 
 

@@ -1,4 +1,4 @@
-"""Any discrete model given by its own conditionals: functions instead of factors."""
+"""Discrete models given by their conditionals: functions instead of factors."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -34,10 +34,11 @@ CALLBACK_ARGUMENTS = {
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class ConditionalModel:
-    """Any discrete model, given by the conditional of each variable given all others.
+    """A discrete model given by the conditional of each variable given all others.
 
-    Write a function for the conditionals; samplers do the rest. Numba compiles it where it can,
-    else it runs as plain Python, with a warning that says how much that costs.
+    You write a function for the conditionals, and the samplers do the rest. Numba compiles the
+    function if it can; otherwise it runs as plain Python, with a warning that says how slow that
+    is.
 
     Parameters
     ----------
@@ -46,26 +47,26 @@ class ConditionalModel:
     conditional : callable
         ``conditional(i, x, statistics, data, out)`` writes the log-probability of each state of
         variable `i` given the others into `out`, up to a constant; -inf forbids a state. `x` (N,)
-        are the states of all variables as 64-bit integers, to be read only; what it writes must
-        not depend on ``x[i]``.
+            holds the states of all variables as 64-bit integers and must not be written to. The
+            result must not depend on ``x[i]``.
     data : array, number or (nested) tuple of them, optional
-        What the functions read. Arrays are copied unless they are read-only.
+        The data that the functions read. Arrays are copied unless they are read-only.
     statistics : callable, optional
-        ``statistics(x, data)`` gives what a chain keeps beside `x`, such as sums, counts or a
-        factorisation: an array or a tuple of arrays, of the same shapes and types for every `x`.
-        Without it functions get the empty tuple.
+        ``statistics(x, data)`` computes what a chain keeps in addition to `x`, such as sums, counts
+            or a factorisation: an array or a tuple of arrays, with the same shapes and types for
+            every `x`. By default the functions get an empty tuple.
     changed : callable, optional
         ``changed(i, old, new, x, statistics, data)`` updates the statistics in place after
-        ``x[i]`` went from `old` to `new`. Without it they are built anew after every change.
+            ``x[i]`` changed from `old` to `new`. By default they are rebuilt after every change.
     neighbours : sequence of sequences of int, optional
-        For each variable those that its conditional depends on; all others unless told. Weights
-        of the paper's "blanket", and scans by colour, need it.
+        The variables that each conditional depends on; by default all others. The paper's
+            "blanket" weights and visits by colour need it.
     vectorised : bool
-        Whether the functions take all members of a herd at once: then `x` is (members, N), `out`
-        (members, K_i), every array of the statistics has a first axis of members, and `old` and
-        `new` are (members,), equal where a member has not changed.
+        Whether the functions take all members of a herd at once. Then `x` is (members, N), `out`
+            is (members, K_i), every array of the statistics has a first axis of members, and `old`
+            and `new` are (members,) and equal where a member has not changed.
     compiled : bool, optional
-        None to compile where Numba can, False never to, True to raise an error where it cannot.
+        None compiles if Numba can, False never does, True raises an error if Numba cannot.
     names : sequence of str, optional
         A name for each variable, which evidence and results may use.
     state_names : sequence of sequence of str, optional
@@ -74,13 +75,13 @@ class ConditionalModel:
     Raises
     ------
     ModelError
-        If something of this is not what it should be. What functions do is checked when a run
-        starts and now and then as it goes on: shapes, NaN, +inf, no possible state, a conditional
-        that depends on ``x[i]``, statistics that drift from what a fresh build gives.
+        If an argument is wrong. The functions are checked when a run starts and occasionally
+            during it: shapes, NaN, +inf, no possible state, a conditional that depends on ``x[i]``,
+            statistics that drift from a fresh computation.
 
     Examples
     --------
-    Ten spins, each of which likes to be as most of the others are; the sum of the spins is kept:
+    Ten spins, each of which prefers the state of the majority; the statistic is the sum of spins:
 
     >>> def conditional(i, x, statistics, data, out):
     ...     others = statistics[0] - x[i]
@@ -109,7 +110,7 @@ class ConditionalModel:
     state_names: tuple[tuple[str, ...], ...] | None
     evidence: np.ndarray
 
-    # Nobody can see zeros in a function: a start that is impossible is found out when it is tried.
+    # Zeros in a function cannot be seen in advance: an impossible start is detected on trial.
     has_hard_zeros: ClassVar[bool] = False
     zeros_tie_variables: ClassVar[bool] = True
     works_with: ClassVar[str] = 'Gibbs(herd=64), Gibbs() or HerdedGibbs(weights="pooled", slack=4)'
@@ -162,28 +163,28 @@ class ConditionalModel:
         return f"ConditionalModel({summary.one_line_summary(self)}, {name})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Compiled functions and layouts stay in this process."""
+        """Drop compiled functions and layouts, which stay in this process."""
         return {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Pickles forget that arrays are read-only, which is a part of compiled types."""
+        """Make arrays read-only again: pickling loses the flag, which is part of compiled types."""
         for array in arrays_in(list(state.values())):
             array.flags.writeable = False
         self.__dict__.update(state)
 
     @property
     def n_variables(self) -> int:
-        """N, the number of variables."""
+        """The number of variables, N."""
         return len(self.cardinalities)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(N,)."""
+        """The shape of a state, (N,)."""
         return (self.n_variables,)
 
     @cached_property
     def content_hash(self) -> str:
-        """Sixteen hex digits that are equal for equal numbers and functions, on one Python."""
+        """Sixteen hex digits, equal for equal numbers and functions on one version of Python."""
         functions = self.conditional, self.statistics, self.changed, self.vectorised
         numbers = self.cardinalities, self.data, self.neighbour_lists, self.evidence
         return Fingerprint(*functions, *numbers).hex[:16]
@@ -195,11 +196,11 @@ class ConditionalModel:
 
     @cached_property
     def callbacks(self) -> CompiledCallbacks:
-        """The functions as kernels call them, compiled if they can be."""
+        """The functions as kernels call them, compiled if possible."""
         return compile_callbacks(self)
 
     def neighbours(self, i: int) -> np.ndarray:
-        """The variables that the conditional of variable `i` depends on.
+        """Return the variables that the conditional of variable `i` depends on.
 
         Examples
         --------
@@ -215,12 +216,12 @@ class ConditionalModel:
         return members[start[i] : start[i + 1]]
 
     def log_score(self, states: ArrayLike) -> Any:
-        """The log-probability of states, up to a constant, from conditionals alone.
+        """Compute the log-probability of states, up to a constant, from conditionals alone.
 
-        Where the functions are the conditionals of one distribution, the ratio of two states'
-        probabilities is a product of ratios of conditionals, along a path that changes one
-        variable after another. It starts where every variable that is not known is 0, whose
-        log-score is 0.
+        If the functions are the conditionals of one distribution, the ratio of the probabilities of
+        two states is a product of ratios of conditionals along a path that changes one variable
+        after another. The path starts where every unobserved variable is 0; the log-score of that
+        state is 0.
 
         Parameters
         ----------
@@ -235,7 +236,7 @@ class ConditionalModel:
         Raises
         ------
         ModelError
-            If a path to a state leads through impossible ones, so that nothing can be said.
+            If a path to a state leads through impossible states, so that its score is unknown.
 
         Examples
         --------
@@ -249,11 +250,11 @@ class ConditionalModel:
         return scores.reshape(x.shape[:-1]) if x.ndim > 1 else float(scores[0])
 
     def is_possible(self, state: np.ndarray) -> bool:
-        """Whether every variable's conditional allows what it is in a state (N,)."""
+        """Return whether every variable's conditional allows its state in `state` (N,)."""
         return bool(allowed_states_mask(self, state[None])[0])
 
     def given(self, evidence: Mapping[Any, int | str]) -> Self:
-        """The same model with more variables known.
+        """Return the same model with more variables observed.
 
         Parameters
         ----------
@@ -280,13 +281,13 @@ class ConditionalModel:
 
 
 def _check_function(name: str, function: object) -> None:
-    """Raise unless it is one that takes as many arguments as it will get."""
+    """Raise unless `function` takes the expected number of arguments."""
     expected = f"expected {name} as a function {name}{CALLBACK_ARGUMENTS[name]}"
     if not callable(function):
         raise ModelError(f"{expected}, got {short_repr(function)}")
     try:
         signature = inspect.signature(getattr(function, "py_func", function))
-    except (TypeError, ValueError):  # written in C: nobody knows before it is called
+    except (TypeError, ValueError):  # written in C: the signature is unknown
         return
     try:
         signature.bind(*range(CALLBACK_ARGUMENTS[name].count(",") + 1))
@@ -295,7 +296,7 @@ def _check_function(name: str, function: object) -> None:
 
 
 def _neighbour_lists(neighbours: Sequence[ArrayLike], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lists of neighbours, sorted, one after another."""
+    """Sort the lists of neighbours and join them end to end."""
     if not isinstance(neighbours, (Sequence, np.ndarray)) or len(neighbours) != n:
         raise ModelError(
             f"expected neighbours as {n} lists, one for each variable, got {short_repr(neighbours)}"

@@ -1,4 +1,4 @@
-"""Data that functions of one's own read: frozen, so that a model never changes."""
+"""Freezing the data that user functions read, so that a model never changes."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ NUMBER_TYPES = (bool, int, float, complex, np.generic)
 
 
 def frozen_data(data: Any) -> Any:
-    """The same with arrays that cannot be written: copies, unless they are read-only already."""
+    """Return the data with read-only arrays; arrays that can be written are copied."""
     if isinstance(data, np.ndarray):
         if data.dtype.kind == "O":
             raise ModelError(
@@ -29,14 +29,14 @@ def frozen_data(data: Any) -> Any:
 
 
 def is_compilable(data: Any) -> bool:
-    """Whether it is made of what compiled functions take: numbers, arrays and tuples of these."""
+    """Return whether the data is made of numbers, arrays and tuples, which Numba can compile."""
     if isinstance(data, tuple):
         return all(map(is_compilable, data))
     return isinstance(data, (np.ndarray, *NUMBER_TYPES))
 
 
 def statistics_parts(found: Any) -> tuple[np.ndarray, ...]:
-    """What `statistics` gave as a tuple of arrays."""
+    """Return the result of `statistics` as a tuple of arrays."""
     parts = found if isinstance(found, tuple) else (found,)
     for part in parts:
         if not isinstance(part, np.ndarray) or part.ndim == 0 or part.dtype.kind not in "biuf":

@@ -1,9 +1,9 @@
-"""Functions of one's own as kernels call them: for all members of a herd at once.
+"""User functions as kernels call them: for all members of a herd at once.
 
-A chain is a herd of one. What kernels call is written here as text, since it depends on what
-`statistics` gives: a tuple is taken apart and put together again for each member. Compiled, it has
-the user's functions inside it, and is a value that kernels take as an argument
-(`system.compilation.user_function_compiler`).
+A chain is a herd of one. The functions that kernels call are generated as text, because they
+depend on what `statistics` returns: a tuple is split and reassembled for each member. Once
+compiled, a generated function contains the user's functions and is a value that kernels take as an
+argument (`system.compilation.user_function_compiler`).
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from herded.system.compilation.user_function_compiler import compile_first_class
 if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
 
-StatisticsValue = tuple[np.ndarray, ...]  # of all members, one after another along the first axis
+StatisticsValue = tuple[np.ndarray, ...]  # all members, one after another along the first axis
 
 VISIT_TEMPLATE = """
 def visit(i, place):
@@ -66,9 +66,9 @@ def follow(i, place):
 
 @dataclass(frozen=True)
 class CallbackFunctions:
-    """What kernels call with a variable and the place of members; see `MemberViews.place`.
+    """The functions that kernels call with a variable and a place; see `MemberViews.place`.
 
-    `follow` is None where nothing is kept.
+    `follow` is None if there are no statistics.
     """
 
     visit: Callable[[int, Any], None]
@@ -78,7 +78,7 @@ class CallbackFunctions:
 
 
 class MemberViews:
-    """Members of a herd as functions see them: states, what they keep, room for what is written."""
+    """Members of a herd as functions see them: states, statistics and output arrays."""
 
     def __init__(self, model: "ConditionalModel", x: np.ndarray, kept: StatisticsValue) -> None:
         assert x.dtype == np.int64 and all(part.flags.c_contiguous for part in (x, *kept))
@@ -87,7 +87,7 @@ class MemberViews:
         self._placed = AddressedValues(*placed_values(model, x, kept, self.old, self.out))
 
     def place(self, calls: CallbackFunctions) -> Any:
-        """The argument of calls; it is good as long as this object lives."""
+        """Return the argument of the calls; it is valid as long as this object lives."""
         return self._placed.address if calls.is_compiled else self._placed
 
 
@@ -98,22 +98,22 @@ def placed_values(
     old: np.ndarray,
     out: np.ndarray,
 ) -> tuple[Any, ...]:
-    """What calls read, in their order."""
+    """Return what the calls read, in their order."""
     states, statistics = read_only(x), tuple(map(read_only, kept))
     return states, statistics, kept, model.data, old, out, model.cardinalities
 
 
 class CompiledCallbacks:
-    """The functions of a model, plain and, where that can be, compiled.
+    """The functions of a model, plain and, if possible, compiled.
 
     Parameters
     ----------
     model
-        Whose functions they are.
+        The model that the functions belong to.
     example
-        What `statistics` gives for one state, as a tuple of arrays.
+        The result of `statistics` for one state, as a tuple of arrays.
     form
-        How the functions want it: "none", "array", "tuple", or the class of a named tuple.
+        How the functions expect it: "none", "array", "tuple", or the class of a named tuple.
     """
 
     def __init__(self, model: "ConditionalModel", example: StatisticsValue, form: Any) -> None:
@@ -126,13 +126,13 @@ class CompiledCallbacks:
 
     @property
     def best(self) -> CallbackFunctions:
-        """The compiled ones if there are any."""
+        """Return the compiled functions if there are any, else the plain ones."""
         return self.fast or self.plain
 
-    # -- what a herd keeps --------------------------------------------------------------------
+    # -- the statistics of a herd -------------------------------------------------------------
 
     def build(self, x: np.ndarray, calls: CallbackFunctions | None = None) -> StatisticsValue:
-        """Statistics of members at states `x` (members, N), in new arrays."""
+        """Compute the statistics of members at states `x` (members, N), in new arrays."""
         build = (calls or self.best).build
         if build is None:
             return ()
@@ -161,13 +161,13 @@ class CompiledCallbacks:
 
     @cached_property
     def bytes_of_member(self) -> float:
-        """What a member keeps beside its state."""
+        """Return the bytes that a member keeps in addition to its state."""
         return float(sum(part.nbytes for part in self.example))
 
-    # -- what kernels call --------------------------------------------------------------------
+    # -- the functions that kernels call ------------------------------------------------------
 
     def _calls(self, made: Callable[[Any], Any], read: Callable[[Any], Any]) -> CallbackFunctions:
-        """Calls of functions that `made` has made something of; `read` tells what is in a place."""
+        """Build the calls from functions wrapped by `made`; `read` unpacks a place."""
         model, statistics = self.model, self.model.statistics
         build = None if statistics is None else made(statistics)
         names = {"conditional": made(model.conditional), "Kept": self.form, "read": read}
@@ -183,19 +183,19 @@ class CompiledCallbacks:
         return CallbackFunctions(visit, self._written(text, names), build)
 
     def _written(self, template: str, names: dict[str, Any]) -> Callable[..., Any]:
-        """A function from text, in which `names` stand for what they are."""
+        """Compile a function from text, in which `names` are defined."""
         text = template.format(
             of_member=self._put_together("statistics[{}][k]"),
             of_all=self._put_together("statistics[{}]"),
             copies=self._copies("" if self.model.vectorised else "[k]"),
         )
         place = {**names, "__name__": __name__}
-        exec(compile(text, __file__, "exec"), place)  # our own text, with nothing of a user in it
+        exec(compile(text, __file__, "exec"), place)  # our own text, without user input
         found: Callable[..., Any] = place["visit" if "def visit" in text else "follow"]
         return found
 
     def _put_together(self, part: str) -> str:
-        """The statistics of a member, as its functions want them."""
+        """Return an expression for the statistics of a member in the form its functions expect."""
         parts = [part.format(a) for a in range(len(self.example))]
         if self.form == "array":
             return parts[0]
@@ -203,19 +203,19 @@ class CompiledCallbacks:
         return f"({listed})" if self.form in ("none", "tuple") else f"Kept({listed})"
 
     def _copies(self, member: str) -> str:
-        """Fresh statistics written over the old ones."""
+        """Return statements that overwrite the old statistics with fresh ones."""
         whole = "fresh" if self.form == "array" else "fresh[{}]"
         lines = [
             f"statistics[{a}]{member}[:] = {whole.format(a)}" for a in range(len(self.example))
         ]
         return "; ".join(lines) or "pass"
 
-    # -- compiled -----------------------------------------------------------------------------
+    # -- compilation --------------------------------------------------------------------------
 
     def _compile(self) -> tuple[CallbackFunctions | None, str]:
-        """All calls compiled, or why that cannot be."""
+        """Return the compiled calls, or None and the reason why compilation failed."""
         if not is_compilable(self.model.data):
-            return self._refused("data is not made of numbers, arrays and tuples of these")
+            return self._refused("data holds something other than numbers, arrays and tuples")
         model, x = self.model, np.zeros((1, self.model.n_variables), np.int64)
         kept, old = self.build(x, self.plain), np.zeros(1, np.int64)
         try:
@@ -229,7 +229,7 @@ class CompiledCallbacks:
             if calls.follow is not None:
                 follow = compile_first_class(calls.follow, (0, 0), key)
                 build = self._compiled_build(read_only(x), key)
-        except Exception as error:  # Numba raises many kinds, and lets through those of others
+        except Exception as error:  # Numba raises many kinds, and passes on others
             return self._refused(_first_line(error))
         return CallbackFunctions(visit, follow, build, is_compiled=True), ""
 
@@ -242,7 +242,7 @@ class CompiledCallbacks:
         return None, reason
 
     def _compiled_build(self, seen: np.ndarray, key: str) -> Callable[..., Any]:
-        """`statistics` compiled where that gives the same; it is called seldom."""
+        """Return `statistics` compiled if the result is the same; it is called rarely."""
         assert self.model.statistics is not None
         function = compile_inlined(self.model.statistics, key).py_func
         x, plain = seen if self.model.vectorised else seen[0], self.model.statistics
@@ -256,9 +256,9 @@ class CompiledCallbacks:
         return built if alike else plain
 
     def _key(self, kinds: str) -> str:
-        """Names all that is compiled, or nothing where some of it cannot be looked into.
+        """Return a name for all that is compiled, or nothing if some part cannot be inspected.
 
-        `kinds` are the types of what it reads.
+        `kinds` are the types of the data.
         """
         model = self.model
         functions = model.conditional, model.statistics, model.changed, model.vectorised
@@ -267,12 +267,12 @@ class CompiledCallbacks:
 
     @property
     def width(self) -> int:
-        """States of the largest variable."""
+        """Return the number of states of the largest variable."""
         return int(self.model.cardinalities.max())
 
 
 def compile_callbacks(model: "ConditionalModel") -> CompiledCallbacks:
-    """The functions of a model as kernels call them, after a look at what `statistics` gives."""
+    """Prepare the functions of a model for kernels, after one call of `statistics`."""
     if model.statistics is None:
         return CompiledCallbacks(model, (), "none")
     x = read_only(np.maximum(model.evidence, 0))
@@ -288,8 +288,8 @@ def compile_callbacks(model: "ConditionalModel") -> CompiledCallbacks:
     if model.vectorised:
         if any(len(part) != 2 or part.ndim < 2 for part in parts):
             raise ModelError(
-                "expected arrays with a first axis of 2 members, and others, from statistics that "
-                f"are vectorised, got shapes {', '.join(str(part.shape) for part in parts)}"
+                "expected arrays with a first axis of 2 members, and further axes, from vectorised "
+                f"statistics, got shapes {', '.join(str(part.shape) for part in parts)}"
             )
         parts = tuple(part[0] for part in parts)
     form: Any = "array"
@@ -299,22 +299,23 @@ def compile_callbacks(model: "ConditionalModel") -> CompiledCallbacks:
 
 
 def callback_error(error: Exception, what: str) -> ModelError:
-    """The error to raise where a function of the user's own has raised one."""
+    """Build the error to raise when a function of the user has raised `error`."""
     return ModelError(
-        f"expected {what} to run, got {type(error).__name__}: {_first_line(error)}: correct the "
+        f"expected {what} to run, got {type(error).__name__}: "
+        f"{_first_line(error)}: correct the "
         "function"
     )
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written."""
+    """Return a read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _first_line(error: Exception) -> str:
-    """What an error says, without the pages that Numba adds."""
+    """Return the message of an error without the pages that Numba adds."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = [line for line in lines if not line.startswith("Failed in nopython mode")]
     return (said or [type(error).__name__])[0][:200]

@@ -2,7 +2,7 @@
 
     pi(y) / pi(x) = product over i of pi(y_i | y_1 .. y_(i-1), x_(i+1) ..) / pi(x_i | the same)
 
-All states of a batch go their paths side by side, as members of a herd.
+All states of a batch follow their paths in parallel, as members of a herd.
 """
 
 from typing import TYPE_CHECKING
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from herded.models.callbacks.conditional_model import ConditionalModel
 
 STATES_PER_BATCH = 256  # states at once
-MAX_STATISTICS_BYTES = 2**22  # bytes of what they keep
+MAX_STATISTICS_BYTES = 2**22  # bytes of the statistics of a batch
 
 
 def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
-    """The log-scores of states (S, N): 0 where every variable that is not known is 0."""
+    """Compute the log-scores of states (S, N), 0 where every unobserved variable is 0."""
     known = model.evidence >= 0
     scores = np.full(len(states), -np.inf)
     possible = np.flatnonzero((states[:, known] == model.evidence[known]).all(axis=1))
@@ -37,9 +37,9 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
             reachable = allowed_states_mask(model, states[part][lost])
             if reachable.any():
                 raise ModelError(
-                    "expected a path to every state for its log-score, but the one from where all "
-                    "is 0 leads through impossible states, and conditionals alone say nothing "
-                    "beyond them: do without log-scores"
+                    "expected a path to every state for its log-score, but the path from all zeros "
+                    "leads through impossible states, where conditionals determine nothing: do "
+                    "without log-scores"
                 )
             found[lost] = -np.inf
         scores[part] = found
@@ -47,7 +47,7 @@ def path_scores(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
 
 
 def path_log_ratios(model: "ConditionalModel", start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """log pi(end) - log pi(start) of states (S, N); NaN where a path leads through zeros."""
+    """Compute log pi(end) - log pi(start) of states (S, N); NaN if a path crosses zeros."""
     calls, x = model.callbacks, np.array(start, np.int64, order="C")
     everyone, found = np.arange(len(x)), np.zeros(len(x))
     try:
@@ -67,7 +67,7 @@ def path_log_ratios(model: "ConditionalModel", start: np.ndarray, end: np.ndarra
 
 
 def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.ndarray:
-    """Which of some states (S, N) every variable's conditional allows."""
+    """Return a mask of the states (S, N) that every variable's conditional allows."""
     x, everyone = np.array(states, np.int64, order="C"), np.arange(len(states))
     try:
         walk = _StatePath(model, x, model.callbacks.build(x))
@@ -82,7 +82,7 @@ def allowed_states_mask(model: "ConditionalModel", states: np.ndarray) -> np.nda
 
 
 def mean_logit_spread(model: "ConditionalModel") -> float:
-    """How far the log-probabilities of a variable are apart, on average at one state."""
+    """Compute the mean range of a variable's log-probabilities at one state."""
     x = np.maximum(model.evidence, 0)[None].copy()
     walk, found = _StatePath(model, x, model.callbacks.build(x)), []
     for i in np.flatnonzero(model.evidence < 0).tolist():
@@ -93,7 +93,7 @@ def mean_logit_spread(model: "ConditionalModel") -> float:
 
 
 class _StatePath:
-    """States that are changed one variable after another, with what they keep."""
+    """States that are changed one variable after another, with their statistics."""
 
     def __init__(
         self, model: "ConditionalModel", x: np.ndarray, kept: tuple[np.ndarray, ...]
@@ -106,7 +106,7 @@ class _StatePath:
         self.place = self.members.place(self.calls)
 
     def visit(self, i: int) -> np.ndarray:
-        """The conditionals (S, K_i) of variable i, as logarithms."""
+        """Return the conditionals (S, K_i) of variable i, as logarithms."""
         states, out = int(self.model.cardinalities[i]), self.members.out
         out[:] = np.nan
         self.calls.visit(i, self.place)

@@ -1,7 +1,7 @@
-"""Which states of which variables remain: the search behind a start under hard zeros.
+"""The search for a start under hard zeros: which states of which variables remain.
 
-Depth-first, smallest domain first, where a state stays in its domain only while a possible entry of
-each hard factor supports it (generalised arc consistency).
+The search is depth-first, smallest domain first. A state stays in its domain only while a
+possible entry of each hard factor supports it (generalised arc consistency).
 
 A domain is a sparse set: the first `size` of a variable's states remain. A state is dropped by
 swapping it to that border and moving the border, and restored by moving the border back, so a
@@ -18,15 +18,15 @@ from herded.system.compilation.jit import jit
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import random_bits
 
-# how a search ends, or else with the variable that has no state left
+# how a search ends; any other outcome is the variable that has no state left
 SEARCH_SUCCEEDED, SEARCH_GAVE_UP = -1, -2
 FIRST_RESTART_DEAD_ENDS = 64  # dead ends before the first restart, then doubled: tails are heavy
-# the numbers in Domains.counts
+# indices into Domains.counts
 DRAWN_COUNT, TRAIL_COUNT, QUEUE_HEAD, QUEUE_COUNT, DEAD_END_COUNT = range(5)
 
 
 class HardFactors(NamedTuple):
-    """The factors as the model has them, and which hard ones each variable is in."""
+    """The factors as the model has them, and the hard factors of each variable."""
 
     factor_start: np.ndarray
     variables: np.ndarray
@@ -39,23 +39,23 @@ class HardFactors(NamedTuple):
 
 
 class SearchDomains(NamedTuple):
-    """All that changes in a search."""
+    """The data that changes during a search."""
 
-    states: np.ndarray  # of each variable, those that remain first
-    size: np.ndarray  # (N,) how many remain
-    trail: np.ndarray  # the variables that lost a state, in that order
-    digit: np.ndarray  # of a table entry: which remaining state of each variable it is for
+    states: np.ndarray  # the states of each variable, remaining ones first
+    size: np.ndarray  # (N,) the number that remain
+    trail: np.ndarray  # the variables that lost a state, in order
+    digit: np.ndarray  # the remaining state of each variable that a table entry is for
     queue: np.ndarray  # (F,) a ring of factors to revise
     queued: np.ndarray  # (F,)
     order: np.ndarray  # (N,) undecided variables by component; the current one sorted by size
-    place: np.ndarray  # (N,) of each variable in it, or -1
-    size_start: np.ndarray  # where the variables of each size start in it
+    place: np.ndarray  # (N,) the position of each variable in `order`, or -1
+    size_start: np.ndarray  # where the variables of each size start in `order`
     counts: np.ndarray  # see DRAWN_COUNT
 
 
 @cache_last
 def compile_hard(model: FactorGraph) -> HardFactors:
-    """The hard factors of a factor graph that has some."""
+    """Collect the hard factors of a factor graph that has some."""
     n, f = model.n_variables, model.n_factors
     arity = np.diff(model.factor_start)
     is_hard = np.logical_or.reduceat(np.isneginf(model.log_tables), model.table_start[:-1])
@@ -77,7 +77,7 @@ def compile_hard(model: FactorGraph) -> HardFactors:
 
 
 def full_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) -> SearchDomains:
-    """Every state of every variable that is free in the `evidence` remains."""
+    """Return domains in which every state of every variable free in `evidence` remains."""
     n, f, states = model.n_variables, model.n_factors, model.cardinalities
     clamped = evidence >= 0
     first = hard.state_start[:-1]
@@ -93,7 +93,7 @@ def full_domains(model: FactorGraph, hard: HardFactors, evidence: np.ndarray) ->
         size_start=np.empty(states.max() + 2, np.int64),
         counts=np.array([n, 0, 0, 0, 0]),  # n draws were made for the uniform state
     )
-    domains.states[first[clamped]] = evidence[clamped]  # the rest is never looked at
+    domains.states[first[clamped]] = evidence[clamped]  # the others are never read
     return domains
 
 
@@ -126,7 +126,7 @@ def propagate_all(h, d):
 
 @jit
 def _component(h, d, i, first):
-    """List in `order`, from `first` on, the undecided variables that hard factors join to `i`."""
+    """List the undecided variables that hard factors join to `i` in `order`, from `first` on."""
     d.order[first], d.place[i] = i, first
     at, last = first, first + 1
     while at < last:
@@ -169,7 +169,7 @@ def _search_depth_first(h, d, key, first, last, limit):
         _enqueue(h, d, i)
         outcome = _propagate(h, d)
         if outcome != SEARCH_SUCCEEDED:
-            urgent = i  # decided first from now on: leads back to the decision to blame
+            urgent = i  # decided first from now on: leads back to the decision at fault
         while outcome != SEARCH_SUCCEEDED:
             if depth == 0:
                 return outcome
@@ -180,7 +180,9 @@ def _search_depth_first(h, d, key, first, last, limit):
                 return SEARCH_GAVE_UP
             _restore(d, mark[depth])
             i = decision[depth]
-            _swap(h, d, i, 0, d.size[i] - 1)  # what failed is first: one state alone never moves
+            _swap(
+                h, d, i, 0, d.size[i] - 1
+            )  # the failed state comes first: a single state never moves
             _drop(d, i)
             _enqueue(h, d, i)
             outcome = _propagate(h, d)
@@ -188,10 +190,11 @@ def _search_depth_first(h, d, key, first, last, limit):
 
 @jit
 def _smallest(d):
-    """An undecided variable of smallest domain, or -1.
+    """Return an undecided variable with the smallest domain, or -1.
 
-    The foremost of its size, roughly the one that came to it first: decisions spread like a
-    ripple. Random ones leave holes that nothing fits (seen: 3-colourings of a 300 x 300 grid).
+    Ties go to the foremost variable, roughly the one that came to this size first, so that
+    decisions spread like a ripple. Random ties leave holes that no state fits (seen in
+    3-colourings of a 300 x 300 grid).
     """
     for size in range(2, len(d.size_start) - 1):
         if d.size_start[size] < d.size_start[size + 1]:
@@ -201,21 +204,21 @@ def _smallest(d):
 
 @jit
 def _below(d, key, n):
-    """The next draw, from 0 to n - 1."""
+    """Draw a number from 0 to n - 1."""
     d.counts[DRAWN_COUNT] += 1
     return np.int64(random_bits(key, np.uint64(d.counts[DRAWN_COUNT])) % np.uint64(n))
 
 
 @jit
 def _swap(h, d, i, a, b):
-    """Let states `a` and `b` of the domain of `i` change places."""
+    """Swap states `a` and `b` of the domain of `i`."""
     a, b = h.state_start[i] + a, h.state_start[i] + b
     d.states[a], d.states[b] = d.states[b], d.states[a]
 
 
 @jit
 def _drop(d, i):
-    """Take the last state out of the domain of `i`."""
+    """Remove the last state from the domain of `i`."""
     if d.place[i] >= 0:
         _move(d, i, d.size_start[d.size[i]])
         d.size_start[d.size[i]] += 1
@@ -238,7 +241,7 @@ def _restore(d, mark):
 
 @jit
 def _move(d, i, place):
-    """Let `i` and the variable at `place` change places in the order."""
+    """Swap `i` and the variable at `place` in the order."""
     j = d.order[place]
     d.order[d.place[i]], d.place[j] = j, d.place[i]
     d.order[place], d.place[i] = i, place
@@ -246,7 +249,7 @@ def _move(d, i, place):
 
 @jit
 def _enqueue(h, d, i):
-    """Have the hard factors of `i` revised."""
+    """Queue the hard factors of `i` for revision."""
     for e in range(h.entry_start[i], h.entry_start[i + 1]):
         f = h.entry[e]
         if not d.queued[f]:
@@ -257,7 +260,7 @@ def _enqueue(h, d, i):
 
 @jit
 def _propagate(h, d):
-    """Revise what is queued until nothing changes; at a dead end just empty the queue."""
+    """Revise the queued factors until nothing changes; at a dead end only empty the queue."""
     outcome = SEARCH_SUCCEEDED
     while d.counts[QUEUE_COUNT]:
         f = d.queue[d.counts[QUEUE_HEAD]]
@@ -265,13 +268,13 @@ def _propagate(h, d):
         d.counts[QUEUE_COUNT] -= 1
         if outcome == SEARCH_SUCCEEDED:
             outcome = _revise(h, d, f)
-        d.queued[f] = False  # only now: its own drops cannot take away a support it found
+        d.queued[f] = False  # only now: its own drops cannot remove a support it found
     return outcome
 
 
 @jit
 def _revise(h, d, f):
-    """Drop the states that no possible entry of `f` supports; the variable that has no other."""
+    """Drop states that no possible entry of `f` supports; return a variable without any other."""
     for slot in range(h.factor_start[f], h.factor_start[f + 1]):
         i = h.variables[slot]
         before = d.size[i]
@@ -289,7 +292,7 @@ def _revise(h, d, f):
 
 @jit
 def _has_support(h, d, f, own, k):
-    """Whether some entry of `f` with the k-th state at slot `own` is possible."""
+    """Return whether some entry of `f` with the k-th state at slot `own` is possible."""
     first, last = h.factor_start[f], h.factor_start[f + 1]
     entry = h.table_start[f]
     for slot in range(first, last):

@@ -1,15 +1,15 @@
 """Classes of states that moves cannot pass between, under hard zeros.
 
-Let S be some variables that hard factors tie, and look at the states x_S that the hard factors
-within S allow. A move changes one variable, so x_S stays as it is or moves along one axis; or it
-changes a block of variables, and x_S moves along the axes of those of them that are in S. Where
-the graph of such moves falls apart into classes, no chain leaves the class that its x_S is in,
-though every single state of every variable may occur in each of them. What other factors forbid
-can only split further.
+Let S be a set of variables that hard factors tie, and consider the states x_S that the hard
+factors within S allow. A move of one variable leaves x_S as it is or moves it along one axis. A
+move of a block moves x_S along the axes of the block's variables in S. If the graph of these moves
+falls apart into classes, no chain leaves the class of its x_S, even if every single state of every
+variable occurs in each class. Other factors can only split the classes further.
 
-Where S is a whole component, nothing else forbids its states, so all of its classes are possible:
-the components with few joint states are searched exactly. In a larger one clusters of factors are
-looked at; that another class of a cluster is possible is then proved by a state that is in it.
+If S is a whole component, no other factor forbids its states, so all of its classes are
+possible: components with few joint states are searched exactly. In a larger component, clusters
+of factors are examined; that another class of a cluster is possible is then proved by finding a
+state in it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,43 +24,43 @@ from herded.models.structure_queries import count_joint_states
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 
-MAX_COMPONENT_STATES = 2**16  # joint states of a component that is searched exactly,
-MAX_CLUSTER_STATES = 2**12  # and of a cluster in one that has more
+MAX_COMPONENT_STATES = 2**16  # joint states of a component that is searched exactly
+MAX_CLUSTER_STATES = 2**12  # joint states of a cluster within a larger component
 MAX_CLUSTERS = 64
-MAX_TOTAL_STATES = 2**20  # joint states that are looked at
-MAX_CLASS_SEARCHES = 8  # for states of other classes
+MAX_TOTAL_STATES = 2**20  # joint states examined in all
+MAX_CLASS_SEARCHES = 8  # searches for states of other classes
 
 
 class OpenHardFactor(NamedTuple):
-    """A hard factor as far as it is open: its undecided variables, and what it allows of them."""
+    """The undecided variables of a hard factor, and the states of these that it allows."""
 
     variables: tuple[int, ...]
-    possible: np.ndarray  # one axis per variable, over the states that are left
+    possible: np.ndarray  # one axis per variable, over the remaining states
 
 
 class StateSplit(NamedTuple):
-    """Variables whose possible states fall apart, and one state in each of two classes."""
+    """Variables whose possible states fall apart into classes, and a state in each of two."""
 
     variables: np.ndarray
-    here: np.ndarray  # the states of `variables` that a chain has, and
-    there: np.ndarray  # those that it cannot come to
+    here: np.ndarray  # the states of `variables` in a chain
+    there: np.ndarray  # states that the chain cannot reach
 
 
 class DisconnectedCluster(NamedTuple):
-    """Variables whose states, as far as the factors within them tell, fall apart."""
+    """Variables whose states fall apart into classes, as far as the factors within them tell."""
 
     variables: np.ndarray
-    classes: np.ndarray  # of every joint state, one axis per variable; -1 where it is impossible
-    whole: bool  # whether no other hard factor has one of them
+    classes: np.ndarray  # the class of every joint state, one axis per variable; -1 if impossible
+    whole: bool  # whether no other hard factor contains one of the variables
 
 
 def find_split(
     graph: FactorGraph, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
 ) -> StateSplit | None:
-    """The first split that confines chains at the possible `states` (C, N), or None.
+    """Return the first split that confines chains at the possible `states` (C, N), or None.
 
-    Moves are of one variable, or of `blocks`. No chain leaves its class, so all of them are
-    confined. `graph` is a factor graph with hard zeros.
+    Moves change one variable, or the variables of one of `blocks`. No chain leaves its class, so
+    all of them are confined. `graph` is a factor graph with hard zeros.
     """
     left, searches = possible_states(graph), MAX_CLASS_SEARCHES
     for variables, classes, whole in (
@@ -69,7 +69,7 @@ def find_split(
         else _find_disconnected_clusters(graph, blocks)
     ):
         found = np.unique(classes[classes >= 0])
-        rank = np.cumsum(left[variables], axis=1) - 1  # of a state among those that are left
+        rank = np.cumsum(left[variables], axis=1) - 1  # of a state among the remaining ones
         places = rank[np.arange(len(variables)), states[:, variables]]
         of_chain = classes[tuple(places.T)]
         if whole or len(np.unique(of_chain)) > 1:
@@ -86,14 +86,14 @@ def find_split(
 
 @cache_last
 def _cached_disconnected_clusters(graph: FactorGraph) -> list[DisconnectedCluster]:
-    """The clusters of hard factors that fall apart under moves of one variable."""
+    """Return the clusters of hard factors that fall apart under moves of one variable."""
     return _find_disconnected_clusters(graph, None)
 
 
 def _find_disconnected_clusters(
     graph: FactorGraph, blocks: Sequence[np.ndarray] | None
 ) -> list[DisconnectedCluster]:
-    """The clusters that fall apart, as far as they are looked at."""
+    """Return the clusters that fall apart, among those examined."""
     left, found, looked_at, inside = possible_states(graph), [], 0, None
     if blocks is not None:
         inside = np.zeros((len(blocks), graph.n_variables), np.bool_)
@@ -107,7 +107,7 @@ def _find_disconnected_clusters(
             break
         moves = _axes(variables, inside)
         if any(len(axes) == len(variables) for axes in moves):
-            continue  # a block has all of them, and joins whatever it finds
+            continue  # a block that holds all of them joins all classes
         classes = _classes(factors, variables, sizes, moves)
         if len(np.unique(classes[classes >= 0])) > 1:
             found.append(DisconnectedCluster(variables, classes, whole))
@@ -115,7 +115,7 @@ def _find_disconnected_clusters(
 
 
 def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[OpenHardFactor]:
-    """What the hard factors still forbid, given what is left of each variable."""
+    """Yield what the hard factors still forbid, given the remaining states of each variable."""
     is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
     for f in np.flatnonzero(is_hard).tolist():
         scope, table = graph.factor(f)
@@ -130,7 +130,7 @@ def _open_factors(graph: FactorGraph, left: np.ndarray) -> Iterator[OpenHardFact
 def _clusters(
     hard: list[OpenHardFactor], sizes: np.ndarray
 ) -> Iterator[tuple[list[OpenHardFactor], bool]]:
-    """Components of few joint states, then clusters of the others; whether each is a whole one."""
+    """Yield small components, then clusters of the larger ones, and whether each is a whole one."""
     components = _components(hard)
     large = []
     for factors in components:
@@ -145,7 +145,7 @@ def _clusters(
 
 
 def _components(hard: list[OpenHardFactor]) -> list[list[OpenHardFactor]]:
-    """Factors that share variables, directly or through others."""
+    """Return groups of factors that share variables, directly or through others."""
     root: dict[int, int] = {}
 
     def find(i: int) -> int:
@@ -166,7 +166,7 @@ def _components(hard: list[OpenHardFactor]) -> list[list[OpenHardFactor]]:
 def _grow_cluster(
     first: OpenHardFactor, factors: list[OpenHardFactor], sizes: np.ndarray
 ) -> list[OpenHardFactor]:
-    """Factors around `first`, those that share most variables before others."""
+    """Grow a cluster of factors around `first`, preferring those that share most variables."""
     cluster, inside = [first], set(first.variables)
     states = int(np.prod(sizes[list(inside)]))
     waiting = [f for f in factors if f is not first and inside & set(f.variables)]
@@ -183,8 +183,8 @@ def _grow_cluster(
 
 
 def _axes(variables: np.ndarray, inside: np.ndarray | None) -> list[tuple[int, ...]]:
-    """The axes that each move may change at once, if it changes any; `inside` (blocks, N) says
-    which variables a block has."""
+    """Return the axes that each move may change at once, if any; `inside` (blocks, N) says which
+    variables a block has."""
     if inside is None:
         return [(axis,) for axis in range(len(variables))]
     kinds = np.unique(inside[:, variables], axis=0)
@@ -198,11 +198,11 @@ def _classes(
     sizes: np.ndarray,
     moves: Sequence[tuple[int, ...]],
 ) -> np.ndarray:
-    """The class of every joint state, one axis per variable; -1 where it is impossible.
+    """Return the class of every joint state, one axis per variable; -1 where it is impossible.
 
     A move changes some axes at once. A class is named by one of its states. Names spread along
-    axes, to the lowest; states whose name is no longer its own follow it, so that few rounds are
-    enough.
+    axes, to the lowest one. A state whose name now has another name takes that one, so that few
+    rounds are enough.
     """
     place = {int(i): a for a, i in enumerate(variables)}
     possible = np.ones(sizes, np.bool_)
@@ -219,7 +219,7 @@ def _classes(
         for axes in moves:
             np.copyto(name, name.min(axis=axes, keepdims=True), where=possible)
         flat = name.reshape(-1)
-        np.minimum.at(flat, before, flat[where])  # who named a class goes where its members go
+        np.minimum.at(flat, before, flat[where])  # the state that named a class follows its members
         flat[where] = flat[flat[where]]
         if np.array_equal(flat[where], before):
             break
@@ -229,7 +229,7 @@ def _classes(
 def _states_of(
     classes: np.ndarray, c: int, variables: np.ndarray, left: np.ndarray
 ) -> list[np.ndarray]:
-    """A few states of a class, first, middle and last, as states of the variables."""
+    """Return a few states of a class (first, middle and last) as states of the variables."""
     places = np.argwhere(classes == c)
     chosen = places[np.unique([0, len(places) // 2, len(places) - 1])]
     remaining = [np.flatnonzero(left[i]) for i in variables]
@@ -237,7 +237,7 @@ def _states_of(
 
 
 def _is_possible(graph: FactorGraph, variables: np.ndarray, states: np.ndarray) -> bool:
-    """Whether a short search finds a state of the model that has these."""
+    """Return whether a short search finds a state of the model that extends `states`."""
     known = dict(zip(variables.tolist(), states.tolist(), strict=True))
     try:
         start_state(graph.given(known), stream_key(0), tries=MAX_DEAD_ENDS)

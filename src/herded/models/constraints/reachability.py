@@ -1,16 +1,16 @@
 """Where moves of one variable at a time can lead, under hard zeros.
 
-From a state x, let R hold x's states, and add state k of variable i whenever each hard factor of i
-has a possible entry with k and otherwise only states of R; until nothing is added. No single move
-ever leaves R: the first to leave it would end in a state whose entries are such entries. So what
-is not in R is out of reach for good (where `x1 = x2`, by parity, in permutations). What is in R
-may or may not be in reach, since factors are looked at one by one.
+From a state x, let R hold the states in x. Add state k of variable i whenever each hard factor of i
+has a possible entry with k whose other states are all in R; repeat until nothing is added. No
+single move ever leaves R, because the first to leave it would end in a state made of such entries.
+So states outside R are out of reach for good (under `x1 = x2`, parity constraints or
+permutations). States in R may or may not be reachable, since factors are examined one by one.
 
-An entry of a table is looked at once for each of its variables at most: time is linear in them.
+A table entry is examined at most once per variable, so the time is linear in the entries.
 
 Moves of whole blocks lead further: the variables of a block may take any of their states at once.
-To R is then added what is left of these when states without support are dropped
-(`models.constraints.constraint_search`), while variables outside of the block have those in R.
+Then R also gains the states of the block that remain when states without support are dropped
+(`models.constraints.constraint_search`), while variables outside the block keep to those in R.
 """
 
 from collections.abc import Sequence
@@ -24,30 +24,31 @@ from herded.system.compilation.jit import jit
 
 
 class ReachabilityState(NamedTuple):
-    """R, and what is known on the way to it. States of all variables lie side by side."""
+    """R, and the bookkeeping of its growth. States of all variables lie end to end."""
 
     inside: np.ndarray  # whether a state is in R
-    owner: np.ndarray  # whose state it is
-    wanting: np.ndarray  # how many hard factors of its owner have no such entry yet
-    slot_start: np.ndarray  # of each variable of each factor, into the next
+    owner: np.ndarray  # the variable that a state belongs to
+    wanting: np.ndarray  # the number of hard factors of its owner without such an entry so far
+    slot_start: np.ndarray  # the offset of each variable of each factor into `has_entry`
     has_entry: np.ndarray  # whether the factor has such an entry for the state, or needs none
-    unknown: np.ndarray  # how many states of each factor's variables are not known to have one
-    queue: np.ndarray  # the states of R in the order in which they were added
-    length: np.ndarray  # one number: how many
+    unknown: np.ndarray  # the number of states of each factor's variables not known to have one
+    queue: np.ndarray  # the states of R in the order of addition
+    length: np.ndarray  # (1,) the length of the queue
     digit: np.ndarray  # the states of an entry
 
 
 def reachable_states(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
-    """The states (N, K) that moves of single variables from the possible state `x` might reach.
+    """Return the states (N, K) that moves of single variables from `x` might reach.
 
-    All others are proved to be out of reach. `graph` is a factor graph with hard zeros.
+    `x` is a possible state. All other states are proved out of reach. `graph` is a factor graph
+    with hard zeros.
     """
     hard, states, n = compile_hard(graph), graph.cardinalities, graph.n_variables
     first, total = hard.state_start[:-1], int(states.sum())
     owner = np.repeat(np.arange(n), states)
     factors = np.diff(hard.entry_start)
     clamped = graph.evidence >= 0
-    inside = np.repeat((factors == 0) & ~clamped, states)  # free, and nothing forbids any
+    inside = np.repeat((factors == 0) & ~clamped, states)  # free, and no factor forbids a state
     inside[first + x] = True
     slots = np.concatenate([[0], np.cumsum(states[graph.factor_variables])])
     slot_states = np.arange(slots[-1]) - np.repeat(slots[:-1], np.diff(slots))
@@ -74,9 +75,9 @@ def reachable_states(graph: FactorGraph, x: np.ndarray) -> np.ndarray:
 def states_reachable_by_blocks(
     graph: FactorGraph, x: np.ndarray, blocks: Sequence[np.ndarray], possible: np.ndarray
 ) -> np.ndarray:
-    """The states (N, K) that moves of whole blocks from the possible state `x` might reach.
+    """Return the states (N, K) that moves of whole blocks from `x` might reach.
 
-    It is done when these are all that are `possible`, which is often after a block or two.
+    The search ends early once it has all `possible` states, often after a block or two.
     """
     hard, states, n = compile_hard(graph), graph.cardinalities, graph.n_variables
     owner = np.repeat(np.arange(n), states)
@@ -103,12 +104,12 @@ def states_reachable_by_blocks(
 
 @jit
 def _grow_reachable(h, states, r):
-    """Let R grow until nothing is added."""
+    """Grow R until nothing is added."""
     for i in range(len(states)):
         for e in range(h.entry_start[i], h.entry_start[i + 1]):
             f = h.entry[e]
             slot = h.factor_start[f]
-            if h.factor_start[f + 1] - slot == 1:  # its entries have no other states
+            if h.factor_start[f + 1] - slot == 1:  # its entries involve no other variable
                 for k in range(states[i]):
                     if h.log_tables[h.table_start[f] + k] > -np.inf:
                         _note_entry(h, r, f, slot, k)
@@ -124,7 +125,7 @@ def _grow_reachable(h, states, r):
 
 @jit
 def _note_entries(h, states, r, f, i, k):
-    """Note the entries of `f` with state `k` of `i` that have just one state outside of R."""
+    """Note the entries of `f` with state `k` of `i` that have just one state outside R."""
     first, last = h.factor_start[f], h.factor_start[f + 1]
     variables, strides, log_tables = h.variables[first:last], h.strides[first:last], h.log_tables
     own, arity = 0, last - first
@@ -144,7 +145,7 @@ def _note_entries(h, states, r, f, i, k):
             if outside == 1:
                 _note_entry(h, r, f, first + missing, digit[missing])
         a = arity - 1
-        while a >= 0:  # count on, like an odometer
+        while a >= 0:  # the next combination, like an odometer
             if a != own:
                 digit[a] += 1
                 entry += strides[a]
@@ -157,7 +158,7 @@ def _note_entries(h, states, r, f, i, k):
 
 @jit
 def _note_entry(h, r, f, slot, k):
-    """Factor `f` has an entry for state `k` at `slot`; add the state if it wanted no other."""
+    """Note that `f` has an entry for state `k` at `slot`; add the state if it needed no other."""
     if r.has_entry[r.slot_start[slot] + k]:
         return
     r.has_entry[r.slot_start[slot] + k] = True

@@ -1,9 +1,9 @@
 """Step 1 of Algorithm 1 of Bornn et al. (2013), "Initialize X(0) in the support of pi".
 
-Where no entry is -inf, every state is in the support and a random state is a start. With hard zeros
-a start solves a constraint satisfaction problem, by the search in
+If no entry is -inf, every state is in the support and a random state is a start. With hard zeros,
+finding a start is a constraint satisfaction problem, solved by the search in
 `herded.models.constraints.constraint_search`. The problem is NP-hard, so the number of dead ends is
-limited. A search that ends before that limit without a state has proved that there is none.
+limited. A search that ends before this limit without a state has proved that there is none.
 """
 
 from collections.abc import Sequence
@@ -33,21 +33,21 @@ from herded.system.numerics.counter_rng import random_bits_array
 if TYPE_CHECKING:
     from herded.models.lattice import Lattice
 
-MAX_START_SEARCHES = 8  # most searches for one start that differs from the earlier ones
+MAX_START_SEARCHES = 8  # searches for one start that differs from the earlier ones
 MAX_DEAD_ENDS = 1000  # dead ends allowed in each of them
-CACHED_DRAWS = 64  # draws that are remembered: small runs take less time than they
-MAX_SEARCHED_STARTS = 16  # starts of a herd whose states must be searched for
+CACHED_DRAWS = 64  # cached draws: a small run takes less time than making them
+MAX_SEARCHED_STARTS = 16  # starts that are searched for; larger herds share them
 
 
 def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.ndarray:
-    """A state (N,) of positive probability that agrees with the evidence.
+    """Find a state (N,) of positive probability that agrees with the evidence.
 
-    The key of a random stream decides which. A search gives up after `tries` dead ends.
+    The key of a random stream selects the state. A search gives up after `tries` dead ends.
     """
     if model.has_hard_zeros and not has_factors(model):
         raise InfeasibleError(
-            "expected start= (a state of your own) for a model with hard zeros that is not made of "
-            "factors, among which a start could be searched for"
+            "expected start= (a state of your own) for a model that has hard zeros but no factors, "
+            "in which a start could be searched for: pass one"
         )
     if model.has_hard_zeros and not model.zeros_tie_variables:
         return _possible_pixels(cast("Lattice", model), np.uint64(key))
@@ -67,9 +67,8 @@ def start_state(model: Model, key: np.uint64, *, tries: int = 100_000) -> np.nda
 def _search(
     graph: FactorGraph, evidence: np.ndarray, key: np.uint64, tries: int
 ) -> tuple[int, np.ndarray]:
-    """How a search for a state that agrees with `evidence` ends, and the state if it is
-    SEARCH_SUCCEEDED.
-    """
+    """Search for a state that agrees with `evidence`: the outcome, and the state if it is
+    SEARCH_SUCCEEDED."""
     x = uniform_state(np.uint64(key), graph.cardinalities, evidence)
     hard = compile_hard(graph)
     domains = full_domains(graph, hard, evidence)
@@ -80,18 +79,19 @@ def _search(
 
 
 def is_impossible(graph: FactorGraph, evidence: np.ndarray) -> bool:
-    """Whether hard zeros are proved to leave no state that agrees with `evidence` (N,)."""
+    """Return whether hard zeros provably leave no state that agrees with `evidence` (N,)."""
     outcome, _ = _search(graph, evidence, np.uint64(0), MAX_DEAD_ENDS)
     return outcome not in (SEARCH_SUCCEEDED, SEARCH_GAVE_UP)
 
 
 def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray]:
-    """A start for each key, far from each other.
+    """Build one start for each key, far from each other.
 
-    The first and all from the fourth on are random. The second has every variable in its first
-    state, the third in its last: these are opposite modes of every model whose variables attract
-    each other, where random starts might all fall to one side. States of variables in hard factors
-    are searched for instead, so that each start has some state that no earlier one has.
+    The first start and all from the fourth on are random. The second has every variable in its
+    first state, the third in its last: these are opposite modes of every model whose variables
+    attract each other, where random starts might all fall on one side. For variables in hard
+    factors, states are searched for instead, so that each start has some state that no earlier one
+    has.
     """
     hard = model.has_hard_zeros
     if hard and not model.zeros_tie_variables:
@@ -113,9 +113,9 @@ def dispersed_starts(model: Model, keys: Sequence[np.uint64]) -> list[np.ndarray
 
 
 def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
-    """Random starts (members, N) for a herd.
+    """Draw random starts (members, N) for a herd.
 
-    Where hard zeros tie variables each start takes a search: some are searched for, and members
+    If hard zeros tie variables, each start takes a search: a few are searched for, and members
     share them.
     """
     if not model.has_hard_zeros:
@@ -126,7 +126,7 @@ def member_starts(model: Model, members: int, key: np.uint64) -> np.ndarray:
 
 
 def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
-    """Uniform states; two states of 64 members are the bits of one draw."""
+    """Draw uniform states; two states of 64 members are the bits of one draw."""
     n, known = model.n_variables, model.evidence >= 0
     is_narrow = model.cardinalities.max() <= 256
     if model.cardinalities[~known].max(initial=1) <= 2:
@@ -144,7 +144,7 @@ def _uniform_members(model: Model, members: int, key: np.uint64) -> np.ndarray:
 
 
 def _start_away_from(model: Model, starts: list[np.ndarray], key: np.uint64) -> np.ndarray:
-    """A start with some state that no earlier one has, where a short search finds one."""
+    """Return a start with some state that no earlier one has, if a short search finds one."""
     everyone = np.arange(model.n_variables)
     new = possible_states(model) & (model.evidence < 0)[:, None]
     for x in starts:
@@ -161,7 +161,7 @@ def _start_away_from(model: Model, starts: list[np.ndarray], key: np.uint64) -> 
 
 
 def check_support(model: Model) -> None:
-    """Raise where a short search proves that no state is possible."""
+    """Raise if a short search proves that no state is possible."""
     if model.has_hard_zeros and model.zeros_tie_variables and has_factors(model):
         outcome, _ = _search(to_factor_graph(model), model.evidence, np.uint64(0), MAX_DEAD_ENDS)
         if outcome not in (SEARCH_SUCCEEDED, SEARCH_GAVE_UP):
@@ -171,13 +171,14 @@ def check_support(model: Model) -> None:
 def _impossible(model: Model, variable: int) -> InfeasibleError:
     return InfeasibleError(
         "expected a state of positive probability, but no state of variable "
-        f"{variable_text(model, variable)} fits its factors: correct the evidence or the zeros"
+        f"{variable_text(model, variable)} is compatible with its factors: correct the evidence "
+        "or the zeros"
     )
 
 
 @cache_last
 def possible_states(model: Model) -> np.ndarray:
-    """The states (N, K) that arc consistency leaves; those it drops occur in no possible state."""
+    """Return the states (N, K) that arc consistency leaves; the others are never possible."""
     width = int(model.cardinalities.max())
     left = np.arange(width) < model.cardinalities[:, None]
     clamped = model.evidence >= 0
@@ -187,7 +188,7 @@ def possible_states(model: Model) -> np.ndarray:
     graph = to_factor_graph(model)
     hard = compile_hard(graph)
     domains = full_domains(graph, hard, graph.evidence)
-    entries = len(graph.log_tables)  # each is looked at some four times
+    entries = len(graph.log_tables)  # each is read about four times
     if plain_python_if_short(propagate_all, 4 * entries)(hard, domains) != SEARCH_SUCCEEDED:
         return np.zeros_like(left)
     for i in np.flatnonzero(domains.size < model.cardinalities):
@@ -198,7 +199,7 @@ def possible_states(model: Model) -> np.ndarray:
 
 
 def check_start(model: Model, state: ArrayLike) -> np.ndarray:
-    """A start of the user's own as a state (N,), or an error that says what is wrong with it."""
+    """Check a start given by the user and return it as a state (N,)."""
     x = np.array(check_states(model, state))
     if x.ndim != 1:
         raise ModelError(f"expected one state as a start, got an array of shape {np.shape(state)}")
@@ -210,7 +211,7 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
             f"{variable_text(model, i)} is {x[i]} in the start and {model.evidence[i]} in the "
             "evidence: correct one of them"
         )
-    is_possible = getattr(model, "is_possible", None)  # of models that may have no log-score
+    is_possible = getattr(model, "is_possible", None)  # models that may have no log-score have it
     if is_possible(x) if is_possible else model.log_score(x) > -np.inf:
         return x
     if not has_factors(model):
@@ -227,14 +228,14 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
                 f"expected a start of positive probability, but a factor forbids {values}: "
                 "correct the start, or leave it out to have one found"
             )
-    return x  # possible, though so improbable that the sum of its logarithms overflows
+    return x  # possible, although the sum of its logarithms overflows
 
 
-_few_draws = lru_cache(maxsize=1024)(random_bits_array)  # nobody writes to them
+_few_draws = lru_cache(maxsize=1024)(random_bits_array)  # the arrays are read-only by convention
 
 
 def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-    """Every free variable uniform over its states, by the draw that has its number."""
+    """Draw every free variable uniformly over its states, each by the draw of the same number."""
     bits = (
         _few_draws(key, len(evidence))
         if len(evidence) <= CACHED_DRAWS
@@ -246,7 +247,7 @@ def uniform_state(key: np.uint64, cardinalities: np.ndarray, evidence: np.ndarra
 
 
 def _possible_pixels(model: "Lattice", key: np.uint64) -> np.ndarray:
-    """A uniform state of a lattice, over the states that its unaries allow."""
+    """Draw a uniform state of a lattice over the states that its unaries allow."""
     bits = random_bits_array(key, model.n_variables)
     pixel, state = np.nonzero(~np.isneginf(model.log_unary.reshape(model.n_variables, -1)))
     count = np.bincount(pixel)

@@ -1,7 +1,7 @@
-"""Binary quadratic models, E(x) = c + sum_i a_i x_i + sum_(i,j) b_ij x_i x_j, and back.
+"""Binary quadratic models, E(x) = c + sum_i a_i x_i + sum_(i,j) b_ij x_i x_j, in both directions.
 
-They are what quantum annealers and their simulators take, here as objects of dimod. An energy is a
-log-potential with another sign: pi(x) is proportional to exp(-beta E(x)).
+Quantum annealers and their simulators take them, here as objects of dimod. An energy is a
+log-potential with the opposite sign: pi(x) is proportional to exp(-beta E(x)).
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ VALUES_BY_VARTYPE = {"SPIN": (-1, 1), "BINARY": (0, 1)}
 
 
 def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
-    """pi(x) proportional to exp(-beta E(x)) of a binary quadratic model.
+    """Build the model pi(x) proportional to exp(-beta E(x)) from a binary quadratic model.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def from_bqm(bqm: Any, *, beta: float = 1.0) -> FactorGraph:
 
 
 def drop_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
-    """The same model, whose variables need no names: labels may then read alike."""
+    """Build the same model without names, so that labels may read alike."""
     slope = -_checked_beta(beta)
     labels, values = list(bqm.variables), np.array(VALUES_BY_VARTYPE[bqm.vartype.name])
     linear, (rows, columns, quadratic), offset = bqm.to_numpy_vectors(variable_order=labels)
@@ -89,7 +89,7 @@ def drop_names(bqm: Any, beta: float, **names: Any) -> FactorGraph:
 
 
 def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
-    """The energy E(x) = -log_score(x) / beta of a model as a binary quadratic model.
+    """Write the energy E(x) = -log_score(x) / beta of a model as a binary quadratic model.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
     Returns
     -------
     dimod.BinaryQuadraticModel
-        Over the variables that are not known. Labels are the model's names, or indices where it has
-        none.
+        Over the variables that are not observed. Labels are the model's names, or indices if it
+            has none.
 
     Raises
     ------

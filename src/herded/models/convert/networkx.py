@@ -1,4 +1,4 @@
-"""Models from networkx graphs. networkx itself is not imported: the graph's methods suffice."""
+"""Models from networkx graphs. networkx itself is not imported; the graph's methods suffice."""
 
 from typing import Any
 
@@ -11,15 +11,16 @@ from herded.system.argument_checks import as_float, as_float_array, as_integer
 
 
 def from_networkx(graph: Any) -> FactorGraph:
-    """A pairwise model from an undirected networkx graph.
+    """Build a pairwise model from an undirected networkx graph.
 
     Parameters
     ----------
     graph : networkx.Graph
         Nodes carry `log_unary` (one log-potential per state) or `field` (h of an Ising spin, whose
-        log-potentials are -h and h). A node with neither has equal log-potentials for 2 states, or
-        for as many as its attribute `states` says. Edges carry `log_pairwise` (a table whose rows
-        are states of the edge's first node) or `coupling` (J: J where states agree, else -J).
+            log-potentials are -h and h). A node with neither has equal log-potentials for 2 states,
+            or for the number in its attribute `states`. Edges carry `log_pairwise` (a table whose
+            rows are states of the edge's first node) or `coupling` (J: J where states agree, else
+            -J).
 
     Returns
     -------
@@ -89,7 +90,7 @@ def _table(a: object, b: object, data: dict[str, Any], rows: int, columns: int) 
         )
     if rows != columns:
         raise ModelError(
-            f"expected as many states at {a!r} as at {b!r} for a `coupling`, got {rows} and "
+            f"expected equally many states at {a!r} and {b!r} for a `coupling`, got {rows} and "
             f"{columns}: give `log_pairwise`"
         )
     coupling = as_float(f"the coupling from {a!r} to {b!r}", data["coupling"])

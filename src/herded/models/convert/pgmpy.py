@@ -9,7 +9,7 @@ from herded.system.numerics.exp_log import log_array
 
 
 def from_pgmpy(model: Any) -> FactorGraph:
-    """The model of a pgmpy network, with the names of variables and states.
+    """Build the model of a pgmpy network, with the names of variables and states.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def from_pgmpy(model: Any) -> FactorGraph:
 
 
 def _conditional(model: Any, node: object) -> tuple[list[Any], Any]:
-    """The variables of P(node | parents), the node last, and the table."""
+    """Return the variables of P(node | parents), the node last, and the table."""
     table = model.get_cpds(node)
     if not hasattr(table, "values"):
         raise ModelError(
-            f"expected a table of probabilities of {node!r}, got {type(table).__name__}: add a "
+            f"expected a table of probabilities for {node!r}, got {type(table).__name__}: add a "
             "TabularCPD"
         )
     child, *parents = table.variables
@@ -81,7 +81,7 @@ def _conditional(model: Any, node: object) -> tuple[list[Any], Any]:
 
 
 def _states(nodes: list[Any], tables: list[tuple[list[Any], Any]]) -> dict[Any, list[str]]:
-    """The names of every variable's states, which all tables must agree on."""
+    """Return the names of every variable's states, which all tables must agree on."""
     found: dict[Any, list[str]] = {}
     for scope, table in tables:
         for node in scope:
