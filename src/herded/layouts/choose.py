@@ -1,11 +1,10 @@
-"""model -> layout: each kind is asked in turn whether it can, and the first that can is taken.
+"""model -> layout: each kind is asked in turn, and the first that can take the model is used.
 
-A new layout is a file with a class that has `propose(task, forced)`, which gives an offer to lay
-the task out or why that cannot be (`forced` if it was asked for), and a line in `LAYOUTS`.
+A new layout is a file with a class that has `propose` (`proposal.ProposesLayout`), and a line in
+`LAYOUTS`.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
@@ -25,18 +24,18 @@ from herded.layouts.pairs.herd import PairsHerdLayout
 from herded.layouts.pairs.layout import PairsLayout
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.layout import PottsLayout
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, ProposesLayout
 from herded.layouts.visit_order import Scan
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 from herded.system.suggestions import did_you_mean
 
-LAYOUTS: tuple[Any, ...] = (
+LAYOUTS: tuple[type[ProposesLayout], ...] = (
     GridLayout,  # 4-neighbour grids of two states
     GridNDLayout,  # grids of two states and any dimension, equal couplings
     PottsLayout,  # 4-neighbour grids of more states
-    CallbackLayout,  # conditionals of one's own, of which no other can be asked
+    CallbackLayout,  # callback models, which only this layout can take
     TableLayout,  # small blankets: every conditional tabulated
     BinaryPairsLayout,  # binary variables with pair interactions
     PairsLayout,  # any variables with pair interactions
@@ -44,7 +43,7 @@ LAYOUTS: tuple[Any, ...] = (
     GridHerdLayout,  # herds: 4-neighbour grids of two states
     GridNDHerdLayout,  # grids of two states and any dimension, equal couplings
     PottsHerdLayout,  # grids of more states and any dimension
-    CallbackHerdLayout,  # conditionals of one's own
+    CallbackHerdLayout,  # callback models
     BinaryPairsHerdLayout,  # many binary variables with few pair interactions each
     PairsHerdLayout,  # any variables with pair interactions
     TableHerdLayout,  # small blankets
@@ -64,7 +63,7 @@ def propose_layout(
     beta: Callable[[], float] | None = None,
     max_memory: Size | None = None,
 ) -> Proposal:
-    """The layout for `model` and `draw`, of the kind that was asked for if any, not built yet.
+    """The layout for `model` and `draw`, of the kind asked for if there is one, not built yet.
 
     `can_anneal` asks for one whose conditionals can change with the temperature; `beta()` is the
     inverse temperature of a schedule that keeps it.
@@ -85,5 +84,6 @@ def propose_layout(
         found = layout.propose(task, kind is not None)
         if isinstance(found, Proposal):
             return found
-        reason = found or reason
+        if not found.is_secondary:
+            reason = found.reason
     raise MethodError(f"expected a model for the {kind} layout, but {reason}: drop layout=")

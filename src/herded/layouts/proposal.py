@@ -1,16 +1,18 @@
-"""What is to be laid out (`LayoutRequest`), and a layout that could be built for it (`Proposal`).
+"""What is to be laid out (`LayoutRequest`), and how a kind of layout answers.
 
-Each kind of layout answers a task with a proposal, which says what the layout would take, or with
-the reason why it cannot lay the task out. Nothing is built before a proposal is accepted.
+The answer is a `Proposal`, which says what the layout would take, or a `Refusal` with the reason.
+Nothing is built before a proposal is accepted.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 
 from herded.draws.protocol import Draw
+from herded.draws.systematic import SystematicDraw
 from herded.errors import MethodError
 from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_table_rows
@@ -22,17 +24,26 @@ from herded.system.memory_limits import Size
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """Why a kind of layout cannot take a model."""
+
+    reason: str  # ends the sentence "expected a model for the .. layout, but .."
+    # whether the reason that an earlier layout of the same kind gave is the better one
+    is_secondary: bool = False
+
+
+@dataclass(frozen=True)
 class Proposal:
     """A layout that is not built yet, and what it would take."""
 
     kind: str
     memory: float  # bytes of tables and of one chain's weights
     chain_memory: float  # bytes of the weights of every further chain
-    has_growing_memory: bool  # whether weights are hashed, and grow from there
-    min_block_sweeps: int  # sweeps in a block of samples
     check: Callable[[], None]  # raises where that is above the limit
     make: Callable[[], SweepableLayout]
-    contexts: float = np.inf  # that hashed weights may be of, at most
+    min_block_sweeps: int = 1  # sweeps in a block of samples
+    has_growing_memory: bool = False  # whether weights are hashed, and grow from there
+    contexts: float = np.inf  # the most that hashed weights may be for
     starts_rows: bool = False  # whether each row of its tables has a weight to start
 
     def build(self) -> SweepableLayout:
@@ -42,7 +53,7 @@ class Proposal:
 
 
 class LayoutRequest:
-    """What is to be laid out, and what several kinds of layout want to know of it, found once."""
+    """What is to be laid out, and what several kinds of layout ask about it, computed once."""
 
     def __init__(
         self,
@@ -56,6 +67,11 @@ class LayoutRequest:
             scan = getattr(model, "preferred_scan", "sequential")
         self.model, self.draw, self.scan, self.max_memory = model, draw, scan, max_memory
         self._beta = beta
+
+    @property
+    def herd(self) -> SystematicDraw:
+        """The draw, for layouts of herds."""
+        return cast(SystematicDraw, self.draw)
 
     @cached_property
     def graph(self) -> FactorGraph:
@@ -92,7 +108,7 @@ class LayoutRequest:
 
     @cached_property
     def entries(self) -> float:
-        """Of all tables."""
+        """Entries of all tables."""
         return float((self.rows * self.width).sum())
 
     @cached_property
@@ -111,3 +127,50 @@ class LayoutRequest:
         if self.max_memory is None and need <= memory_limits.ALWAYS_ALLOWED_BYTES:
             return lambda: None
         return lambda: memory_limits.check_memory(need, self.max_memory, what)
+
+    def offer(
+        self,
+        layout: type[SweepableLayout],
+        *,
+        tables: float,
+        chain: float,
+        what: str,
+        make: Callable[..., SweepableLayout],
+        check: Callable[[], None] | None = None,
+        has_growing_memory: bool = False,
+        contexts: float = np.inf,
+        starts_rows: bool = False,
+    ) -> Proposal:
+        """A proposal of `layout`: `tables` bytes once, and `chain` bytes for every chain.
+
+        `make(**facts)` builds it; the facts are the model, the memory and, for a herd, its members.
+        Where `check` is not given, the memory is checked against the limit, and the error says that
+        `what` needs it.
+        """
+        need = tables + chain
+        facts: dict[str, Any] = {"model": self.model, "memory": need, "chain_memory": chain}
+        if layout.is_herd and isinstance(self.draw, SystematicDraw):
+            facts |= {"members": self.draw.members, "kept": self.draw.kept}
+        return Proposal(
+            kind=layout.kind,
+            memory=need,
+            chain_memory=chain,
+            check=check or self.limit(need, what),
+            make=lambda: make(**facts),
+            min_block_sweeps=layout.min_block_sweeps,
+            has_growing_memory=has_growing_memory,
+            contexts=contexts,
+            starts_rows=starts_rows,
+        )
+
+
+class ProposesLayout(Protocol):
+    """A kind of layout, as `propose_layout` asks it."""
+
+    kind: ClassVar[str]
+    is_herd: ClassVar[bool]
+    can_anneal: ClassVar[bool]
+
+    @classmethod
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
+        """Offer to lay the task out; `forced` if the user asked for this kind."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, Couplings, find_couplings
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
@@ -130,8 +130,6 @@ class Tempered(Options):
             kind=LadderLayout.kind,
             memory=need,
             chain_memory=chain + block,
-            has_growing_memory=False,
-            min_block_sweeps=1,
             check=lambda: memory_limits.check_memory(need, max_memory, "the replicas of a ladder"),
             make=lambda: self._build(model, inner, kind, need, chain + block),
         )
@@ -148,10 +146,10 @@ class Tempered(Options):
         graph = to_factor_graph(model)
         melts = graph.has_hard_zeros
         soft = soften_hard_zeros(graph) if melts else graph
-        couplings, _ = find_couplings(graph)
+        couplings = find_couplings(graph)
         hottest_beta = (
             self.hottest_beta
-            if couplings is None
+            if isinstance(couplings, Refusal)
             else min(self.hottest_beta, disorder_beta(couplings))
         )
         betas = geometric_betas(self.rungs - melts, hottest_beta)
@@ -169,7 +167,7 @@ class Tempered(Options):
         if isinstance(move, Sites) and self.method.herd == 1 and kind in (None, inner.kind):
             task = LayoutRequest(model, draw, move.scan, None)
             check_scan(task.order)
-            if couplings is not None and kind is None:
+            if isinstance(couplings, Couplings) and kind is None:
                 links = compile_coupling_arrays(couplings)
                 return BinaryPairsLadder(
                     links=links, factors=task.factors, scan=task.order, **facts

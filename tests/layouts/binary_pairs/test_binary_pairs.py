@@ -135,7 +135,7 @@ def test_followed_fields_are_what_sums_would_be(weights):
 def test_batches_have_no_neighbours_and_are_as_long_as_can_be(model, shuffled):
     scan = shuffled.sample(range(model.n_variables), model.n_variables)
     layout = hd.Gibbs(scan=scan).compile(model, kind="field")
-    couplings, _ = find_couplings(model)
+    couplings = find_couplings(model)
     linked = set(zip(couplings.first.tolist(), couplings.second.tolist(), strict=True))
     starts, order = layout.arrays.batch_start, layout.scan.order
     assert (np.diff(starts) > 0).all() and starts[-1] == len(order)
@@ -192,7 +192,7 @@ def star(leaves, coupling=1.0):
 
 
 def test_neighbours_beyond_the_near_ones():
-    couplings, _ = find_couplings(star(MAX_NEAR_NEIGHBOURS + 3))
+    couplings = find_couplings(star(MAX_NEAR_NEIGHBOURS + 3))
     arrays = compile_binary_pairs(couplings, in_order(MAX_NEAR_NEIGHBOURS + 4))
     assert [neighbour_of(link) for link in arrays.near[:MAX_NEAR_NEIGHBOURS]] == list(
         range(1, MAX_NEAR_NEIGHBOURS + 1)
@@ -211,7 +211,7 @@ def test_neighbours_beyond_the_near_ones():
 
 @pytest.mark.parametrize("coupling", [-127.0, -(2.0**-24), 2.0**-24, 127.0])
 def test_links_hold_any_coupling(coupling):
-    couplings, _ = find_couplings(star(1, coupling))
+    couplings = find_couplings(star(1, coupling))
     near = compile_binary_pairs(couplings, in_order(2)).near
     assert [coupling_of(link) for link in near[::MAX_NEAR_NEIGHBOURS]] == [
         round(coupling * 2**24)
@@ -220,7 +220,7 @@ def test_links_hold_any_coupling(coupling):
 
 
 def test_couplings_of_0_are_no_neighbours():
-    couplings, _ = find_couplings(star(3, 0.0))
+    couplings = find_couplings(star(3, 0.0))
     assert len(couplings.coupling) == 0
 
 

@@ -16,7 +16,7 @@ from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
 from herded.layouts.binary_pairs.herd import MAX_UNFILLED_VARIABLES, BinaryPairsHerdLayout
 from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.binary_pairs import (
@@ -276,7 +276,7 @@ def test_the_scale_of_16_bits(scale, edges, bits):
     model = hd.pairwise_model(np.zeros((edges + 1, 2)), pairs, scale * np.diag([0.0, 1.0]))
     proposal, _ = propose("field", model, 64)
     if bits is None:
-        assert proposal == "its fields are too wide for 16 bits"
+        assert proposal == Refusal("its fields are too wide for 16 bits")
         assert isinstance(propose("dense", model, 64)[0], Proposal)
     else:
         assert proposal.build().bits == bits
@@ -286,11 +286,11 @@ def test_what_they_are_not_for():
     ring = hd.pairwise_model(np.zeros((6, 2)), [(i, (i + 1) % 6) for i in range(6)], np.eye(2))
     three = hd.FactorGraph([2] * 3, [((0, 1, 2), np.arange(8.0).reshape(2, 2, 2))])
     for kind in KINDS:
-        assert "more than two variables" in propose(kind, three, 4)[0]
-        assert "not binary" in propose(kind, hd.FactorGraph([3], []), 4)[0]
-    assert "visited by colour" in propose("field", ring, 4, scan=[5, 4, 3, 2, 1, 0])[0]
-    assert "visited by colour" in propose("field", ring, 4, scan="random")[0]
-    assert "too few variables" in propose("field", ring, 4, forced=False)[0]
+        assert "more than two variables" in propose(kind, three, 4)[0].reason
+        assert "not binary" in propose(kind, hd.FactorGraph([3], []), 4)[0].reason
+    assert "visited by colour" in propose("field", ring, 4, scan=[5, 4, 3, 2, 1, 0])[0].reason
+    assert "visited by colour" in propose("field", ring, 4, scan="random")[0].reason
+    assert "too few variables" in propose("field", ring, 4, forced=False)[0].reason
     with pytest.raises(hd.MethodError, match='got "jacobi"'):
         propose("dense", ring, 4, scan="jacobi")
 
@@ -302,7 +302,7 @@ def test_few_variables_fill_no_lanes_however_they_are_coupled(n, monkeypatch):
     for sides in range(1, n + 1):
         pairs = [(i, j) for i in range(n) for j in range(i) if i % sides != j % sides]
         model = hd.pairwise_model(np.zeros((n, 2)), pairs, np.eye(2))
-        assert "too few variables" in propose("field", model, 4, forced=False)[0]
+        assert "too few variables" in propose("field", model, 4, forced=False)[0].reason
 
 
 @each_kind

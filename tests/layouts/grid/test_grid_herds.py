@@ -329,4 +329,5 @@ def test_phases_of_lanes_are_uniform_and_independent():
 )
 def test_what_it_is_not_for(model, members, reason):
     draw = SystematicDraw(0, members, kept=False)
-    assert reason in GridHerdLayout.propose(LayoutRequest(model, draw, "auto", None), forced=False)
+    refusal = GridHerdLayout.propose(LayoutRequest(model, draw, "auto", None), forced=False)
+    assert reason in refusal.reason

@@ -12,7 +12,7 @@ import herded as hd
 from herded.draws.systematic import SystematicDraw
 from herded.layouts.pairs.arrays import find_pair_interactions
 from herded.layouts.pairs.herd import PairsHerdLayout
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.models.constraints.start_states import member_starts
 from herded.system import threads
 from herded.system.numerics.counter_rng import stream_key
@@ -32,7 +32,7 @@ CARDINALITIES = {"three": (3, 3), "mixed": (1, 5), "wide": (18, 19)}
 def test_equal_to_the_naive_twin(cardinalities, data):
     least, most = CARDINALITIES[cardinalities]
     model = data.draw(linked_pairs(least, most, 4 if least > 6 else 8, (0.0, 0.2)))
-    assume(not find_pair_interactions(model)[1])
+    assume(not isinstance(find_pair_interactions(model), Refusal))
     scan = data.draw(st.sampled_from(("sequential", "checkerboard", "random")))
     members = data.draw(st.sampled_from((2, 3, 7, 33)))
     kept, seed, chain = data.draw(st.booleans()), data.draw(st.integers(0, 3)), 1

@@ -14,7 +14,7 @@ from herded.layouts.packing.colour_packing import unpack_colours
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.layouts.potts.herd import PottsHerdLayout
 from herded.layouts.potts.herd_arrays import n_planes, pack_herd
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system import threads
 from tests.conformance.twins.herds.potts import naive_order, naive_potts_herd
 from tests.support.example_budget import ALL, UNCOMPILED, examples
@@ -255,7 +255,7 @@ def test_no_herd_layout_for(reason, model):
     found = PottsHerdLayout.propose(
         LayoutRequest(model, SystematicDraw(0, 64, False), "auto", None), False
     )
-    assert isinstance(found, str) and reason in found
+    assert isinstance(found, Refusal) and reason in found.reason
 
 
 def test_memory_that_is_proposed_is_taken():

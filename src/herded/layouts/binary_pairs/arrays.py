@@ -18,6 +18,7 @@ import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
 from herded.layouts.general.table_arrays import MAX_NEAR_NEIGHBOURS
+from herded.layouts.proposal import Refusal
 from herded.layouts.visit_order import ScanArrays
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import aligned_zeros, make_read_only
@@ -62,19 +63,19 @@ class Couplings(NamedTuple):
         return 8.0 * (MAX_NEAR_NEIGHBOURS + 7) * len(self.alone) + 8.0 * len(self.first) + 2.0**17
 
 
-def find_couplings(graph: FactorGraph) -> tuple[Couplings | None, str]:
-    """A model's couplings, or why it cannot be written with them."""
+def find_couplings(graph: FactorGraph) -> Couplings | Refusal:
+    """The couplings of a model of binary variables and pair interactions."""
     free = graph.evidence < 0
     if not (graph.cardinalities[free] == 2).all():
-        return None, "its variables are not binary"
+        return Refusal("its variables are not binary")
     if np.diff(graph.factor_start).max(initial=0) > 2:
-        return None, "it has factors of more than two variables"
+        return Refusal("it has factors of more than two variables")
     if not np.abs(graph.log_tables).max(initial=0.0) <= MAX_LOG_POTENTIAL:
-        return None, f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}"
+        return Refusal(f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}")
     couplings = round_couplings(graph)
     if np.abs(couplings.coupling).max(initial=0) > MAX_INT32_COUPLING * FIELD_ONE:
-        return None, f"it has couplings beyond {MAX_INT32_COUPLING:.0f}"
-    return couplings, ""
+        return Refusal(f"it has couplings beyond {MAX_INT32_COUPLING:.0f}")
+    return couplings
 
 
 def round_couplings(graph: FactorGraph) -> Couplings:

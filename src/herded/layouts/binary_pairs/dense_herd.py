@@ -11,7 +11,7 @@ from herded.layouts.binary_pairs.arrays import FIELD_BITS, Couplings, find_coupl
 from herded.layouts.binary_pairs.dense_herd_sweeps import NEIGHBOURS_PER_PASS, dense_herd_sweeps
 from herded.layouts.binary_pairs.herd_arrays import finest_field_bits
 from herded.layouts.general.site_herd import SiteHerdLayout
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system import memory_limits
 from herded.system.aligned_arrays import make_read_only, start_offsets
 
@@ -39,19 +39,19 @@ class DenseHerdLayout(SiteHerdLayout):
     can_anneal: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Any scan, where the model is made of couplings."""
-        couplings, reason = find_couplings(task.graph)
-        if couplings is None:
-            return reason
+        couplings = find_couplings(task.graph)
+        if isinstance(couplings, Refusal):
+            return couplings
         bits = finest_field_bits(couplings, FIELD_BITS, MAX_32_BIT_FIELD, MIN_DENSE_FIELD_BITS)
         if bits is None:
-            return "its fields are too wide for 32 bits"
+            return Refusal("its fields are too wide for 32 bits")
         need = 8.0 * len(couplings.first) + 20.0 * NEIGHBOURS_PER_PASS * len(task.free) + 2.0**17
         need += 4.0 * len(task.free) * (task.draw.members + 32)  # masks, while sweeps run
         if not forced and not memory_limits.fits_in_memory(need, task.max_memory):
-            return "its links would be large"
-        return cls.of(task, need, lambda: compile_dense(couplings, bits))
+            return Refusal("its links would be large")
+        return cls.offer_arrays(task, need, lambda: compile_dense(couplings, bits))
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(self.arrays)

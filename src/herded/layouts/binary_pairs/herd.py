@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders
+from herded.draws.systematic import member_orders
 from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     ANNEALED_FIELD_BITS,
@@ -31,7 +31,7 @@ from herded.layouts.binary_pairs.herd_arrays import (
 from herded.layouts.binary_pairs.herd_sweeps import binary_pairs_herd_sweeps
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.member_bits import ALL_BITS, BitPlaces, unpack_states
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system import memory_limits
 from herded.system.numerics.counter_rng import random_bits_array
@@ -73,21 +73,23 @@ class BinaryPairsHerdLayout(HerdLayout):
     can_anneal: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Any scan that does not name an order, where blocks of one colour are well filled."""
         if not (isinstance(task.scan, str) and task.scan in COLOUR_SCANS):
-            return f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
+            return Refusal(
+                f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
+            )
         if not forced and 0 < task.free.sum() <= MAX_UNFILLED_VARIABLES:
-            return "its colours have too few variables each"
-        couplings, reason = find_couplings(task.graph)
-        if couplings is None:
-            return reason
+            return Refusal("its colours have too few variables each")
+        couplings = find_couplings(task.graph)
+        if isinstance(couplings, Refusal):
+            return couplings
         bits = finest_field_bits(couplings, MAX_FIELD_BITS, MAX_16_BIT_FIELD, MIN_FIELD_BITS)
         if bits is None:
-            return "its fields are too wide for 16 bits"
+            return Refusal("its fields are too wide for 16 bits")
         error = law_error(couplings, bits)
         if error > 0 and error * max(1.0, task.beta) ** 2 > MAX_LAW_ERROR:
-            return "its couplings would be rounded too coarsely to 16 bits"
+            return Refusal("its couplings would be rounded too coarsely to 16 bits")
         lanes = find_lanes(couplings, task.free)
         work = len(couplings.first) + VISIT_COST_IN_COUPLINGS * int(task.free.sum())
         if (
@@ -95,29 +97,23 @@ class BinaryPairsHerdLayout(HerdLayout):
             and lanes.size + VISIT_COST_IN_COUPLINGS * LANES * len(lanes.rows)
             > MAX_IDLE_WORK_RATIO * work
         ):
-            return "its colours have too few variables each"
-        draw = cast(SystematicDraw, task.draw)
-        words = -(-draw.members // MEMBERS_PER_WORD)
+            return Refusal("its colours have too few variables each")
+        members = task.herd.members
+        words = -(-members // MEMBERS_PER_WORD)
         chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
-        need = chain + lanes.bytes + 2.0 * len(task.free) * draw.members  # and starts to pack
-        if not forced and not memory_limits.fits_in_memory(need, task.max_memory):
-            return "its links would be large"
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=1,
-            check=task.limit(need, "couplings and the states of a herd"),
-            make=lambda: cls(
-                model=task.model,
+        tables = lanes.bytes + 2.0 * len(task.free) * members  # and starts to pack
+        if not forced and not memory_limits.fits_in_memory(tables + chain, task.max_memory):
+            return Refusal("its links would be large")
+        return task.offer(
+            cls,
+            tables=tables,
+            chain=chain,
+            what="couplings and the states of a herd",
+            make=lambda **facts: cls(
                 arrays=compile_lanes(couplings, lanes, bits),
-                memory=need,
-                chain_memory=chain,
-                members=draw.members,
-                kept=draw.kept,
                 bits=bits,
                 colours=lanes.colours,
+                **facts,
             ),
         )
 

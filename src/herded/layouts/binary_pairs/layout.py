@@ -12,7 +12,7 @@ from herded.layouts.binary_pairs.arrays import Couplings, compile_binary_pairs, 
 from herded.layouts.general.pairwise_base import propose_pairwise
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.general.site_sweeps import scalar_sweeps
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,10 +22,10 @@ class BinaryPairsLayout(SiteLayout):
     kind: ClassVar[str] = "field"
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Pooled weights or draws by the scalar rule, where the model is made of couplings."""
         if task.draw.vector:
-            return "slack needs weight vectors"
+            return Refusal("slack needs weight vectors")
 
         def arrays(couplings: Couplings) -> tuple[Any, ...]:
             return compile_binary_pairs(couplings, task.order)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from herded.draws.herded_weights import start_all_vector
 from herded.draws.protocol import Draw, SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
+from herded.draws.systematic import member_orders, start_kept_phases
 from herded.layouts.base import Layout, SweepableLayout
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
 from herded.layouts.blocks.elimination_kernels import allocate_workspace
@@ -168,26 +168,15 @@ def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: f
     chain = 2.0 * BYTES_PER_ENTRY * draw.members * entries
     if draw.members > 1:
         a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
-        kept = cast(SystematicDraw, draw).kept
-        chain += graph.n_variables * (a_state + 8.0 * width) + 4.0 * steps * width * kept
+        phases = 4.0 * steps * width * task.herd.kept
+        chain += graph.n_variables * (a_state + 8.0 * width) + phases
     elif draw.weights is not None:
         chain += 4.0 * BINS_PER_CONDITIONAL * width * steps
-    need = shared + chain
-
-    def make() -> SweepableLayout:
-        facts: dict[str, Any] = {"memory": need, "chain_memory": chain}
-        facts |= {"model": task.model, "arrays": compile_blocks(graph, blocks)}
-        if draw.members > 1:
-            herd = cast(SystematicDraw, draw)
-            return BlockHerdLayout(**facts, members=herd.members, kept=herd.kept)
-        return BlockLayout(**facts)
-
-    return Proposal(
-        kind=BLOCKS_KIND,
-        memory=need,
-        chain_memory=chain,
-        has_growing_memory=False,
-        min_block_sweeps=1,
-        check=task.limit(need, "tables of blocks"),
-        make=make,
+    layout = BlockHerdLayout if draw.members > 1 else BlockLayout
+    return task.offer(
+        layout,
+        tables=shared,
+        chain=chain,
+        what="tables of blocks",
+        make=lambda **facts: layout(arrays=compile_blocks(graph, blocks), **facts),
     )

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
+from herded.draws.systematic import member_orders, start_kept_phases
 from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.herd_sweeps import SystematicDrawArrays, callback_herd_sweeps
 from herded.layouts.callback.kernel_calls import (
@@ -20,11 +20,10 @@ from herded.layouts.callback.kernel_calls import (
 )
 from herded.layouts.callback.layout import NOT_A_CALLBACK_MODEL
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.layouts.visit_order import ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
-from herded.system import memory_limits
 
 NO_PHASES = np.zeros(0, np.uint32)
 
@@ -42,32 +41,22 @@ class CallbackHerdLayout(HerdLayout):
     any_size: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         model = task.model
         if not isinstance(model, ConditionalModel):
             return NOT_A_CALLBACK_MODEL
-        draw = cast(SystematicDraw, task.draw)
         order = callback_visit_order(model, task.scan, neighbour_arrays(model))
         width = int(model.cardinalities.max())
         member = model.n_variables * 32.0 + 24.0 * width + 2 * model.callbacks.bytes_of_member
-        chain = draw.members * member + 8.0 * width * model.n_variables
-        return Proposal(
-            kind=cls.kind,
-            memory=chain,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=1,
-            check=lambda: memory_limits.check_memory(
-                chain, task.max_memory, "the states of a herd"
-            ),
-            make=lambda: cls(
-                model=model,
-                memory=chain,
-                chain_memory=chain,
+        return task.offer(
+            cls,
+            tables=0.0,
+            chain=task.herd.members * member + 8.0 * width * model.n_variables,
+            what="the states of a herd",
+            make=lambda **facts: cls(
                 scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
-                members=draw.members,
-                kept=draw.kept,
                 scan=order,
+                **facts,
             ),
         )
 

@@ -20,12 +20,11 @@ from herded.layouts.callback.sweeps import callback_sweeps
 from herded.layouts.general.context_weights import compile_contexts, is_hashed, weight_bytes
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.hashed_weights import grow_tables
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
-from herded.system import memory_limits
 
-NOT_A_CALLBACK_MODEL = "it is not given by conditionals of its own"
+NOT_A_CALLBACK_MODEL = Refusal("it is not given by conditionals of its own")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +38,7 @@ class CallbackLayout(SiteLayout):
     has_report: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         model, draw = task.model, task.draw
         if not isinstance(model, ConditionalModel):
             return NOT_A_CALLBACK_MODEL
@@ -52,26 +51,20 @@ class CallbackLayout(SiteLayout):
         owed = (
             weight_bytes(weights, cls.kind, 0.0, width, order.segments) if len(order.order) else 0
         )
-        chain = float(owed) + 32.0 * len(free) + 2 * model.callbacks.bytes_of_member
-        return Proposal(
-            kind=cls.kind,
-            memory=chain,
-            chain_memory=chain,
-            has_growing_memory=hashed,
-            min_block_sweeps=1,
-            check=lambda: memory_limits.check_memory(
-                chain, task.max_memory, "weights and statistics"
-            ),
-            make=lambda: cls(
-                model=model,
-                memory=chain,
-                chain_memory=chain,
+        return task.offer(
+            cls,
+            tables=0.0,
+            chain=float(owed) + 32.0 * len(free) + 2 * model.callbacks.bytes_of_member,
+            what="weights and statistics",
+            make=lambda **facts: cls(
                 scalar=scalar,
                 factors=near,
                 scan=order,
                 contexts=compile_contexts(weights, None, width),
                 hashed=hashed,
+                **facts,
             ),
+            has_growing_memory=hashed,
         )
 
     @property

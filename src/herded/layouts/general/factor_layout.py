@@ -12,7 +12,7 @@ from herded.errors import MethodError
 from herded.layouts.general.context_weights import TABULATED_WEIGHTS, is_hashed
 from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -23,7 +23,7 @@ class FactorLayout(SiteLayout):
     can_anneal: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Whatever needs no tables."""
         weights = task.draw.weights
         if weights in TABULATED_WEIGHTS:
@@ -31,18 +31,14 @@ class FactorLayout(SiteLayout):
                 f'expected weights="pooled", "lazy" or "full" on a factor layout, got {weights!r}, '
                 "which needs its conditionals tabulated"
             )
-        chain, hashed = estimate_weight_bytes(task, cls.kind), is_hashed(weights, cls.kind)
-        return Proposal(
-            kind=cls.kind,
-            memory=chain,
-            chain_memory=chain,
-            has_growing_memory=hashed,
+        return task.offer(
+            cls,
+            tables=0.0,
+            chain=estimate_weight_bytes(task, cls.kind),
+            what="weights",
+            make=lambda **facts: cls.build(task, task.factors, **facts),
+            has_growing_memory=is_hashed(weights, cls.kind),
             contexts=float(task.rows.sum()) if weights == "lazy" else np.inf,
-            min_block_sweeps=1,
-            check=task.limit(chain, "weights"),
-            make=lambda: cls.of(
-                task, task.factors, memory=chain, chain_memory=chain, hashed=hashed
-            ),
         )
 
     def kernel(

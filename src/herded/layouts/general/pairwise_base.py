@@ -1,47 +1,55 @@
 """What the layouts of pair interactions share: links between neighbours."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.models.factor_graph import FactorGraph
 from herded.system import memory_limits
 
-ALWAYS_AFFORDABLE_BYTES = 2**26  # bytes of links and rows that never are too many
+ALWAYS_AFFORDABLE_BYTES = 2**26  # links and rows may always take as much
+
+
+class SizedLinks(Protocol):
+    """Links between neighbours, before they are laid out."""
+
+    @property
+    def bytes(self) -> float:
+        """Memory of their arrays."""
+
+
+Links = TypeVar("Links", bound=SizedLinks)
 
 
 def propose_pairwise(
     layout: type[SiteLayout],
     task: LayoutRequest,
     forced: bool,
-    find_links: Callable[[FactorGraph], tuple[Any, str]],
-    compile_links: Callable[[Any], tuple[Any, ...]],
-) -> Proposal | str:
-    """An offer to lay out links that `find_links` finds, or why there is none.
+    find_links: Callable[[FactorGraph], Links | Refusal],
+    compile_links: Callable[[Links], tuple[Any, ...]],
+) -> Proposal | Refusal:
+    """Propose to lay out the links that `find_links` finds.
 
-    Where one variable is wide, rows that are all as wide could be mostly air: they must be lean.
+    Rows are all as wide as the widest variable, so that their size is limited unless `forced`.
     """
     if task.draw.weights not in (None, "pooled"):
-        return f"weights={task.draw.weights!r} is not for it"
-    links, reason = find_links(task.graph)
-    if links is None:
-        return reason
-    most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
-    if not forced and not (
-        memory_limits.fits_in_memory(links.bytes, task.max_memory) and links.bytes <= most
-    ):
-        return "its links would be large"
-    chain = estimate_weight_bytes(task, layout.kind)
-    need = chain + links.bytes
-    return Proposal(
-        kind=layout.kind,
-        memory=need,
-        chain_memory=chain,
-        has_growing_memory=False,
-        min_block_sweeps=1,
-        check=task.limit(need, "couplings and weights"),
-        make=lambda: layout.of(
-            task, compile_links(links), memory=need, chain_memory=chain, hashed=False
-        ),
+        return Refusal(f"weights={task.draw.weights!r} is not for it")
+    links = find_links(task.graph)
+    if isinstance(links, Refusal):
+        return links
+    if not forced and not is_affordable(links.bytes, task):
+        return Refusal("its links would be large")
+    return task.offer(
+        layout,
+        tables=links.bytes,
+        chain=estimate_weight_bytes(task, layout.kind),
+        what="couplings and weights",
+        make=lambda **facts: layout.build(task, compile_links(links), **facts),
     )
+
+
+def is_affordable(links: float, task: LayoutRequest) -> bool:
+    """Whether so many bytes of links fit in memory and are not far more than the factors take."""
+    most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
+    return memory_limits.fits_in_memory(links, task.max_memory) and links <= most

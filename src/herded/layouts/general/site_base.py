@@ -14,7 +14,12 @@ from herded.draws.weight_modes import BLANKET, MAX_BINS, SHARED
 from herded.layouts.base import SweepableLayout
 from herded.layouts.chain_arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
-from herded.layouts.general.context_weights import ContextArrays, compile_contexts, weight_bytes
+from herded.layouts.general.context_weights import (
+    ContextArrays,
+    compile_contexts,
+    is_hashed,
+    weight_bytes,
+)
 from herded.layouts.general.table_arrays import TableArrays
 from herded.layouts.hashed_weights import empty_tables, grow_tables
 from herded.layouts.proposal import LayoutRequest
@@ -37,7 +42,7 @@ class SiteLayout(SweepableLayout):
     hashed: bool  # whether weights are looked up by hash
 
     @classmethod
-    def of(
+    def build(
         cls,
         task: LayoutRequest,
         arrays: tuple[Any, ...],
@@ -45,14 +50,14 @@ class SiteLayout(SweepableLayout):
         **facts: Any,
     ) -> "SiteLayout":
         """The layout of a task with these arrays; contexts are those of `tables`."""
-        contexts = compile_contexts(task.draw.weights, tables, task.width)
+        weights = task.draw.weights
         return cls(
-            model=task.model,
             arrays=arrays,
             scalar=task.scalar,
             factors=task.factors,
             scan=task.order,
-            contexts=contexts,
+            contexts=compile_contexts(weights, tables, task.width),
+            hashed=is_hashed(weights, cls.kind),
             **facts,
         )
 

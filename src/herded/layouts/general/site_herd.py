@@ -4,18 +4,18 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
-from herded.draws.systematic import SystematicDraw, member_orders, start_kept_phases
+from herded.draws.systematic import member_orders, start_kept_phases
 from herded.errors import MethodError
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.general.table_arrays import TableArrays, compile_table
 from herded.layouts.herd_base import MemberLanesLayout
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system import memory_limits
@@ -54,33 +54,22 @@ class SiteHerdLayout(MemberLanesLayout):
     scan: ScanArrays
 
     @classmethod
-    def of(cls, task: LayoutRequest, memory: float, make: Callable[[], Any]) -> Proposal:
-        """An offer to lay a task out with the arrays that `make` gives."""
+    def offer_arrays(cls, task: LayoutRequest, memory: float, make: Callable[[], Any]) -> Proposal:
+        """Propose to lay a task out with the arrays that `make` gives."""
         if task.order.policy[0] == JACOBI:
             raise MethodError(
                 'expected a scan of one variable at a time for a herd, got "jacobi": use '
                 'scan="sequential"'
             )
-        draw, width = cast(SystematicDraw, task.draw), int(task.graph.cardinalities.max())
-        a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
-        chain = float(task.graph.n_variables) * (a_state + 8 * width)
-        return Proposal(
-            kind=cls.kind,
-            memory=memory + chain,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=1,
-            check=task.limit(memory + chain, "tables and the states of a herd"),
-            make=lambda: cls(
-                model=task.model,
-                arrays=make(),
-                memory=memory + chain,
-                chain_memory=chain,
-                scalar=task.scalar,
-                members=draw.members,
-                kept=draw.kept,
-                factors=task.factors,
-                scan=task.order,
+        width = int(task.graph.cardinalities.max())
+        a_state = 3 * task.herd.members * (1 if width <= 256 else 2)  # an earlier one, and a start
+        return task.offer(
+            cls,
+            tables=memory,
+            chain=float(task.graph.n_variables) * (a_state + 8 * width),
+            what="tables and the states of a herd",
+            make=lambda **facts: cls(
+                arrays=make(), scalar=task.scalar, factors=task.factors, scan=task.order, **facts
             ),
         )
 
@@ -138,7 +127,7 @@ class TableHerdLayout(SiteHerdLayout):
     any_size: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         few = task.entries <= MAX_ENTRIES_PER_VARIABLE * len(task.free) or (
             not task.scalar
             and task.entries
@@ -147,7 +136,7 @@ class TableHerdLayout(SiteHerdLayout):
         if not forced and not (
             few and memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
         ):
-            return "its tables would be large"
+            return Refusal("its tables would be large")
 
         def make() -> Any:
             clamped = np.maximum(task.graph.evidence, 0)
@@ -159,7 +148,7 @@ class TableHerdLayout(SiteHerdLayout):
             shares.flags.writeable = False
             return HerdTables(rows, shares)
 
-        return cls.of(task, task.entries * (4.0 if task.scalar else 8.0), make)
+        return cls.offer_arrays(task, task.entries * (4.0 if task.scalar else 8.0), make)
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return (self.arrays.rows.p,)
@@ -178,8 +167,8 @@ class FactorHerdLayout(SiteHerdLayout):
     can_anneal: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
-        return cls.of(task, 0.0, lambda: task.factors)
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
+        return cls.offer_arrays(task, 0.0, lambda: task.factors)
 
     def kernel(self) -> Callable[..., None]:
         if self.scalar:

@@ -13,7 +13,7 @@ from herded.layouts.general.context_weights import TABULATED_WEIGHTS, is_hashed
 from herded.layouts.general.site_base import SiteLayout, estimate_weight_bytes
 from herded.layouts.general.site_sweeps import scalar_sweeps, vector_sweeps
 from herded.layouts.general.table_arrays import check_table_memory, compile_table, row_entries
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.models.naming import variable_text
 from herded.system import memory_limits
 
@@ -28,34 +28,32 @@ class TableLayout(SiteLayout):
     kind: ClassVar[str] = "table"
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Tables where the weights demand them, or where they are small."""
         few = memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
         few = few and task.entries <= MAX_ENTRIES_PER_VARIABLE * len(task.free)
         weights = task.draw.weights
         if not (forced or weights in TABULATED_WEIGHTS or few):
-            return "its tables would be large"
+            return Refusal("its tables would be large")
         chain = estimate_weight_bytes(task, cls.kind)
-        need = chain + task.entries * 4.0
+        tables = task.entries * 4.0
         if weights == "shared":  # each row's weight, and a hash table of one variable's rows
-            need += 4.0 * task.rows.sum() + 32.0 * task.rows.max(initial=0)
-        hashed = is_hashed(weights, cls.kind)
-        facts = {"memory": need, "chain_memory": chain, "hashed": hashed}
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=hashed,
-            min_block_sweeps=1,
+            tables += 4.0 * task.rows.sum() + 32.0 * task.rows.max(initial=0)
+        return task.offer(
+            cls,
+            tables=tables,
+            chain=chain,
+            what="tables",
+            make=lambda **facts: cls._make(task, facts),
             check=lambda: check_table_memory(
-                need,
+                tables + chain,
                 task.max_memory,
                 task.rows,
                 lambda i: variable_text(task.model, i),
                 task.factors.neighbour_start,
                 weights in TABULATED_WEIGHTS,
             ),
-            make=lambda: cls._make(task, facts),
+            has_growing_memory=is_hashed(weights, cls.kind),
             starts_rows=weights in TABULATED_WEIGHTS,
         )
 
@@ -65,7 +63,7 @@ class TableLayout(SiteLayout):
         tables = compile_table(
             task.factors, task.rows, clamped, task.scalar, task.draw.weights is not None
         )
-        return cls.of(task, tables, tables, **facts)
+        return cls.build(task, tables, tables, **facts)
 
     def tables(self) -> tuple[np.ndarray, ...]:
         return (self.arrays.p,)

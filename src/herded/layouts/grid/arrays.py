@@ -143,7 +143,7 @@ def compile_lattice(
     return LatticeArrays(p, (0,) * contexts, rows, columns, model.periodic)
 
 
-def count_table_entries(shape: tuple[int, int], by_count: bool) -> int:
+def count_table_entries(shape: tuple[int, ...], by_count: bool) -> int:
     """Conditionals of all places, those included that no site has."""
     rows, columns, strips = strip_shape(*shape)
     return (

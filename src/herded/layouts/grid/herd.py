@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from herded.draws.protocol import SweepParameters
+from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import (
     MEMBERS_PER_WORD,
     count_words,
@@ -22,12 +23,12 @@ from herded.layouts.grid.arrays import (
     start_lattice,
 )
 from herded.layouts.grid.herd_sweeps import GridHerdArrays, HerdGridShape, grid_herd_sweeps
-from herded.layouts.grid.layout import ColourPackedLayout, grid_refusal
+from herded.layouts.grid.layout import ColourPackedLayout, find_grid
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES, pack_colours
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.packing.wavefront import wave_length, wave_schedule
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
@@ -37,6 +38,11 @@ MIN_GRID_HERD_SITES = 256
 NO_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
+def herd_state_bytes(sites: float, herd: SystematicDraw) -> float:
+    """Bytes of the states of a herd, now and when its burn-in ended, sums, counts and phases."""
+    return sites * (2.0 * count_words(herd.members) + 16.0 + 2.0 * herd.kept)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GridHerdLayout(HerdLayout, ColourPackedLayout):
     """Planes of conditionals in `LatticeArrays`, in bytes; members are bits of words."""
@@ -44,38 +50,24 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
     scalar: bool = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Herds on a lattice of two states."""
-        model: Any = task.model
-        reason = grid_refusal(task)
-        if reason:
-            return reason
-        draw: Any = task.draw
-        members, kept = draw.members, draw.kept
+        model = find_grid(task)
+        if isinstance(model, Refusal):
+            return model
         if model.log_unary.shape[2] != 2:
-            return "its variables have more than two states"
+            return Refusal("its variables have more than two states")
         if model.n_variables < MIN_GRID_HERD_SITES and not forced:
-            return f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle"
-        by_count = model.counts_suffice
+            return Refusal(f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
+        by_count, herd = model.counts_suffice, task.herd
         tables = BYTES_PER_CONDITIONAL * float(count_table_entries(model.shape, by_count))
         sites = count_table_entries(model.shape, True) / CONTEXTS_BY_COUNT
-        chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
-        tables += 2.0 * sites * members  # starts, while they are packed
-        return Proposal(
-            kind=cls.kind,
-            memory=tables + chain,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=cls.min_block_sweeps,
-            check=task.limit(tables + chain, "a lattice with the states of a herd"),
-            make=lambda: cls(
-                model=model,
-                arrays=compile_lattice(model, by_count, np.uint8),
-                memory=tables + chain,
-                chain_memory=chain,
-                members=members,
-                kept=kept,
-            ),
+        return task.offer(
+            cls,
+            tables=tables + 2.0 * sites * herd.members,  # and starts, while they are packed
+            chain=herd_state_bytes(sites, herd),
+            what="a lattice with the states of a herd",
+            make=lambda **facts: cls(arrays=compile_lattice(model, by_count, np.uint8), **facts),
         )
 
     @property

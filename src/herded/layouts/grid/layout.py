@@ -17,7 +17,7 @@ from herded.layouts.grid.arrays import compile_lattice, count_table_entries, sta
 from herded.layouts.grid.sweeps import grid_sweeps
 from herded.layouts.packing.colour_packing import pack_colours, unpack_colours
 from herded.layouts.packing.wavefront import wave_length, wave_schedule
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
@@ -31,22 +31,27 @@ def ones_buffer(state: State) -> np.ndarray:
     return state.state_counts.astype(np.uint8, copy=False)
 
 
-def grid_refusal(task: LayoutRequest) -> str:
-    """Why the grid kernels cannot run this; empty if they can."""
+def find_grid(task: LayoutRequest) -> Lattice | Refusal:
+    """The lattice of a task that the grid kernels can run."""
     model = task.model
     if not isinstance(model, Lattice):
-        return "the model is not a lattice"
+        return Refusal("the model is not a lattice")
     if len(model.shape) != 2:
-        return "it has not two dimensions"
+        return Refusal("it has not two dimensions")
     if len(set(model.is_periodic_by_axis)) > 1:
-        return "one of its axes is periodic, and the other is not"
+        return Refusal("one of its axes is periodic, and the other is not")
     if model.periodic and any(side % 2 for side in model.shape):
-        return "it is periodic and has an odd side"
+        return Refusal("it is periodic and has an odd side")
+    return refuse_draw(task) or model
+
+
+def refuse_draw(task: LayoutRequest) -> Refusal | None:
+    """A refusal of draws and scans that no lattice kernel has."""
     if task.draw.vector:
-        return "slack needs weight vectors"
+        return Refusal("slack needs weight vectors")
     if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
-        return f"the scan is {task.scan!r:.40}, not the checkerboard"
-    return ""
+        return Refusal(f"the scan is {task.scan!r:.40}, not the checkerboard")
+    return None
 
 
 class ColourPackedLayout(SweepableLayout):
@@ -145,36 +150,26 @@ class GridLayout(ColourPackedLayout):
     counts_states: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Weights of Algorithm 1 or shared ones, or draws, on a lattice of two states."""
-        model: Any = task.model
-        reason = grid_refusal(task)
-        if reason:
-            return reason
-        weights = task.draw.weights
+        model, weights = find_grid(task), task.draw.weights
+        if isinstance(model, Refusal):
+            return model
         if model.log_unary.shape[2] != 2:
-            return "its variables have more than two states"
+            return Refusal("its variables have more than two states")
         if weights not in (None, *TABULATED_WEIGHTS):
-            return f"weights={weights!r} is not for lattices of two states"
+            return Refusal(f"weights={weights!r} is not for lattices of two states")
         if weights == "shared" and not model.counts_suffice:
-            return "its conditionals are not told apart by how many neighbours are 1"
+            return Refusal("its conditionals are not told apart by how many neighbours are 1")
         # Whether a pixel's conditionals are told apart by how many neighbours are 1.
         by_count = model.counts_suffice and weights != "blanket"
-        chain = 4.0 * count_table_entries(model.shape, by_count) if weights else 0.0
-        need = 4.0 * count_table_entries(model.shape, by_count) + chain
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=cls.min_block_sweeps,
-            check=task.limit(need, "a lattice with its weights"),
-            make=lambda: cls(
-                model=model,
-                arrays=compile_lattice(model, by_count),
-                memory=need,
-                chain_memory=chain,
-            ),
+        tables = 4.0 * count_table_entries(model.shape, by_count)
+        return task.offer(
+            cls,
+            tables=tables,
+            chain=tables if weights else 0.0,
+            what="a lattice with its weights",
+            make=lambda **facts: cls(arrays=compile_lattice(model, by_count), **facts),
         )
 
     def tables(self) -> tuple[np.ndarray, ...]:

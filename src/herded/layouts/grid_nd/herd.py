@@ -15,7 +15,7 @@ from herded.draws.systematic_lanes import (
     members_in_last_word,
 )
 from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, start_lattice
-from herded.layouts.grid.herd import MIN_GRID_HERD_SITES, NO_PHASES
+from herded.layouts.grid.herd import MIN_GRID_HERD_SITES, NO_PHASES, herd_state_bytes
 from herded.layouts.grid.herd_sweeps import GridHerdArrays
 from herded.layouts.grid_nd.arrays import (
     CONTEXTS_UP_TO_3D,
@@ -26,11 +26,11 @@ from herded.layouts.grid_nd.arrays import (
     row_packing_shape,
 )
 from herded.layouts.grid_nd.herd_sweeps import grid_nd_herd_sweeps
-from herded.layouts.grid_nd.layout import RowPackedLayout, grid_nd_refusal
+from herded.layouts.grid_nd.layout import RowPackedLayout, find_binary_grid_nd
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
@@ -43,36 +43,22 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
     scalar: bool = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Herds on a lattice of two states with equal couplings."""
-        model: Any = task.model
-        reason = grid_nd_refusal(task)
-        if reason:
-            return reason
-        draw: Any = task.draw
-        members, kept = draw.members, draw.kept
+        model = find_binary_grid_nd(task)
+        if isinstance(model, Refusal):
+            return model
         if model.n_variables < MIN_GRID_HERD_SITES and not forced:
-            return f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle"
-        frame = row_packing_shape(model.shape)
+            return Refusal(f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
+        frame, herd = row_packing_shape(model.shape), task.herd
         sites = 2.0 * frame.strips * frame.cells * LANES
-        chain = sites * (2.0 * count_words(members) + 16.0 + 2.0 * kept)  # with an earlier state
-        # starts to pack
-        need = chain + sites * (BYTES_PER_CONDITIONAL * n_contexts(model.shape) + 2.0 * members)
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=cls.min_block_sweeps,
-            check=task.limit(need, "a lattice with the states of a herd"),
-            make=lambda: cls(
-                model=model,
-                arrays=compile_grid_nd(model, np.uint8),
-                memory=need,
-                chain_memory=chain,
-                members=members,
-                kept=kept,
-            ),
+        starts = 2.0 * herd.members  # bytes per site, while they are packed
+        return task.offer(
+            cls,
+            tables=sites * (BYTES_PER_CONDITIONAL * n_contexts(model.shape) + starts),
+            chain=herd_state_bytes(sites, herd),
+            what="a lattice with the states of a herd",
+            make=lambda **facts: cls(arrays=compile_grid_nd(model, np.uint8), **facts),
         )
 
     @property

@@ -12,7 +12,7 @@ from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid.arrays import start_lattice
-from herded.layouts.grid.layout import ones_buffer
+from herded.layouts.grid.layout import ones_buffer, refuse_draw
 from herded.layouts.grid_nd.arrays import (
     MAX_DIMENSIONS,
     GridNDArrays,
@@ -27,7 +27,7 @@ from herded.layouts.grid_nd.arrays import (
 from herded.layouts.grid_nd.sweeps import grid_nd_sweeps
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import wave_length, wave_schedule
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
@@ -36,41 +36,38 @@ from herded.system.aligned_arrays import aligned_zeros
 from herded.system.threads import count_threads, run_jobs
 
 
-def grid_nd_refusal(task: LayoutRequest) -> str:
-    """Why the kernels of two-state lattices of any dimension cannot run this; empty if they can."""
-    model: Any = task.model
-    reason = two_colour_grid_refusal(task, MAX_DIMENSIONS)
-    if reason:
-        return reason
+def find_binary_grid_nd(task: LayoutRequest) -> Lattice | Refusal:
+    """The lattice of a task that the kernels of two states and any dimension can run."""
+    model = find_two_colour_lattice(task, MAX_DIMENSIONS)
+    if isinstance(model, Refusal):
+        return model
     if model.log_unary.shape[-1] != 2:
-        return "its variables have more than two states"
+        return Refusal("its variables have more than two states")
     if not model.counts_suffice:
-        return "its conditionals are not told apart by how many neighbours are 1"
-    return ""
+        return Refusal("its conditionals are not told apart by how many neighbours are 1")
+    return model
 
 
-def two_colour_grid_refusal(task: LayoutRequest, most: int) -> str:
-    """Why this is no lattice of at most `most` dimensions and two colours; empty if it is."""
+def find_two_colour_lattice(task: LayoutRequest, most: int) -> Lattice | Refusal:
+    """The lattice of a task, if it has two colours and at most `most` dimensions."""
     model = task.model
     if not isinstance(model, Lattice):
-        return "the model is not a lattice"
+        return Refusal("the model is not a lattice")
     if len(model.shape) > most:
-        return f"it has more than {most} dimensions"
+        return Refusal(f"it has more than {most} dimensions")
     if any(
         n % 2
         for n, joined in zip(reversed(model.shape), model.is_periodic_by_axis, strict=True)
         if joined
     ):
-        return "it is periodic along an odd side"
-    if task.draw.vector:
-        return "slack needs weight vectors"
-    if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
-        return f"the scan is {task.scan!r:.40}, not the checkerboard"
-    return ""
+        return Refusal("it is periodic along an odd side")
+    return refuse_draw(task) or model
 
 
 class RowPackedLayout(SweepableLayout):
     """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
+
+    model: Lattice
 
     kind: ClassVar[str] = "grid"
     min_block_sweeps: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
@@ -106,10 +103,8 @@ class RowPackedLayout(SweepableLayout):
     def jobs(self, halves: int, size: int, threads: int) -> tuple[tuple[np.ndarray, ...], ...]:
         """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
         length = wave_length(size, self.n_parallel_parts)
-        model: Any = self.model
-        return wave_schedule(
-            self.n_parallel_parts, halves, length, model.is_periodic_by_axis[-1], threads
-        )
+        is_ring = self.model.is_periodic_by_axis[-1]
+        return wave_schedule(self.n_parallel_parts, halves, length, is_ring, threads)
 
     def components(self) -> np.ndarray | None:
         free = self.model.evidence < 0
@@ -129,31 +124,23 @@ class GridNDLayout(RowPackedLayout):
     counts_states: ClassVar[bool] = True
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Shared weights, or draws, on a lattice of two states with equal couplings."""
-        model: Any = task.model
-        weights = task.draw.weights
-        reason = grid_nd_refusal(task)
-        if reason:
-            return reason
+        model, weights = find_binary_grid_nd(task), task.draw.weights
+        if isinstance(model, Refusal):
+            return model
         if weights not in (None, "shared"):
-            return f"weights={weights!r} is not for lattices of {len(model.shape)} dimensions"
+            return Refusal(
+                f"weights={weights!r} is not for lattices of {len(model.shape)} dimensions"
+            )
         frame = row_packing_shape(model.shape)
-        need = 8.0 * frame.strips * frame.cells * LANES * n_contexts(model.shape)
-        chain = need if weights else 0.0
-        return Proposal(
-            kind=cls.kind,
-            memory=need + chain,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=cls.min_block_sweeps,
-            check=task.limit(need + chain, "a lattice with its weights"),
-            make=lambda: cls(
-                model=model,
-                arrays=compile_grid_nd(model, np.uint32),
-                memory=need + chain,
-                chain_memory=chain,
-            ),
+        tables = 8.0 * frame.strips * frame.cells * LANES * n_contexts(model.shape)
+        return task.offer(
+            cls,
+            tables=tables,
+            chain=tables if weights else 0.0,
+            what="a lattice with its weights",
+            make=lambda **facts: cls(arrays=compile_grid_nd(model, np.uint32), **facts),
         )
 
     @property

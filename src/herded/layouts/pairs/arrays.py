@@ -11,11 +11,12 @@ costs p less than 2^-25 for each factor.
 Equal tables are kept once: one table for all edges stays in the nearest cache.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE, LINK_BITS, MAX_LOG_POTENTIAL
+from herded.layouts.proposal import Refusal
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import aligned_copy, aligned_zeros
 from herded.system.compilation.jit import jit
@@ -54,7 +55,7 @@ class PairEntries(NamedTuple):
 class PairInteractions(NamedTuple):
     """What a pairwise model is before its rows are written."""
 
-    graph: Any
+    graph: FactorGraph
     entries: PairEntries
     width: int  # of a row
     deepest: float  # how far the logarithms of products may be apart
@@ -67,25 +68,24 @@ class PairInteractions(NamedTuple):
         return self.width * (8.0 * rows + 24.0 * n) + 72.0 * len(self.entries.base) + 48.0 * links
 
 
-def find_pair_interactions(graph: FactorGraph) -> tuple[PairInteractions | None, str]:
-    """A model's pairs, or why it cannot be written with them."""
+def find_pair_interactions(graph: FactorGraph) -> PairInteractions | Refusal:
+    """The pair interactions of a model."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
-        return None, "it has no variable of more than two states"
+        return Refusal("it has no variable of more than two states")
     if np.diff(graph.factor_start).max(initial=0) > 2:
-        return None, "it has factors of more than two variables"
+        return Refusal("it has factors of more than two variables")
     finite = np.isfinite(graph.log_tables)
     if np.abs(graph.log_tables[finite]).max(initial=0.0) > MAX_LOG_POTENTIAL:
-        return None, f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}"
+        return Refusal(f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}")
     entries, steep, deep = _entries(graph, _spans(graph.log_tables, graph.table_start))
     if steep > MAX_ROW_LOG_RANGE:
-        return None, f"log-potentials of a pair differ by more than {MAX_ROW_LOG_RANGE:.0f}"
+        return Refusal(f"log-potentials of a pair differ by more than {MAX_ROW_LOG_RANGE:.0f}")
     if deep > MAX_PRODUCT_LOG_RANGE:
-        return (
-            None,
-            f"log-potentials around a variable differ by more than {MAX_PRODUCT_LOG_RANGE:.0f}",
+        return Refusal(
+            f"log-potentials around a variable differ by more than {MAX_PRODUCT_LOG_RANGE:.0f}"
         )
-    return PairInteractions(graph, entries, _width(graph.cardinalities[free]), deep), ""
+    return PairInteractions(graph, entries, _width(graph.cardinalities[free]), deep)
 
 
 def _width(cardinalities: np.ndarray) -> int:

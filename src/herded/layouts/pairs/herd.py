@@ -8,12 +8,11 @@ import numpy as np
 
 from herded.draws.systematic import start_kept_phases
 from herded.layouts.binary_pairs.arrays import LINK_BITS
-from herded.layouts.general.pairwise_base import ALWAYS_AFFORDABLE_BYTES
+from herded.layouts.general.pairwise_base import is_affordable
 from herded.layouts.general.site_herd import SiteHerdLayout
 from herded.layouts.pairs.arrays import PairInteractions, compile_pairs, find_pair_interactions
 from herded.layouts.pairs.herd_sweeps import pairs_herd_sweeps
-from herded.layouts.proposal import LayoutRequest, Proposal
-from herded.system import memory_limits
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system.aligned_arrays import make_read_only
 
 MAX_BYTE_STATES = 256  # of a byte
@@ -39,26 +38,22 @@ class PairsHerdLayout(SiteHerdLayout):
     kind: ClassVar[str] = "pairs"
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Any scan, where factors have at most two variables."""
-        draw: Any = task.draw
         widest = int(task.graph.cardinalities.max())
         if widest > MAX_BYTE_STATES:
-            return f"it has variables of more than {MAX_BYTE_STATES} states"
-        pairs, reason = find_pair_interactions(task.graph)
-        if pairs is None:
-            return reason
-        pairs = pairs._replace(width=max(MIN_ROW_WIDTH, 1 << (widest - 1).bit_length()))
-        most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
-        if not forced and not (
-            memory_limits.fits_in_memory(pairs.bytes, task.max_memory) and pairs.bytes <= most
-        ):
-            return "its rows would be large"
-        need = pairs.bytes + 8.0 * pairs.width * task.graph.n_variables * draw.kept
+            return Refusal(f"it has variables of more than {MAX_BYTE_STATES} states")
+        found = find_pair_interactions(task.graph)
+        if isinstance(found, Refusal):
+            return found
+        pairs = found._replace(width=max(MIN_ROW_WIDTH, 1 << (widest - 1).bit_length()))
+        if not forced and not is_affordable(pairs.bytes, task):
+            return Refusal("its rows would be large")
+        members, kept = task.herd.members, task.herd.kept
+        need = pairs.bytes + 8.0 * pairs.width * task.graph.n_variables * kept
         if pairs.deepest > MAX_FLOAT32_LOG_RANGE:  # rows have 64 bits too
             need += 4.0 * pairs.width * float(task.graph.cardinalities[pairs.entries.other].sum())
-        members = draw.members
-        return cls.of(task, need, lambda: compile_pairs_herd(pairs, members))
+        return cls.offer_arrays(task, need, lambda: compile_pairs_herd(pairs, members))
 
     @property
     def places(self) -> int:

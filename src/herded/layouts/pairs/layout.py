@@ -12,7 +12,7 @@ from herded.layouts.general.pairwise_base import propose_pairwise
 from herded.layouts.general.site_base import SiteLayout
 from herded.layouts.pairs.arrays import compile_pairs, find_pair_interactions
 from herded.layouts.pairs.sweeps import pair_sweeps
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,7 +22,7 @@ class PairsLayout(SiteLayout):
     kind: ClassVar[str] = "pairs"
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Pooled weights or draws by the vector rule, where factors have at most two variables."""
         return propose_pairwise(cls, task, forced, find_pair_interactions, compile_pairs)
 

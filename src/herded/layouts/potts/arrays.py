@@ -13,6 +13,7 @@ import numpy as np
 from herded.draws.herded_weights import start_vector
 from herded.draws.weight_modes import MAX_BINS
 from herded.layouts.packing.colour_packing import LANES, count_cells, strip_shape
+from herded.layouts.proposal import Refusal
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
@@ -31,23 +32,23 @@ class PottsArrays(NamedTuple):
     periodic: bool
 
 
-def potts_refusal(model: Lattice, weights: str | None) -> str:
-    """Why the Potts kernels cannot run this lattice; empty if they can."""
+def refuse_potts(model: Lattice, weights: str | None) -> Refusal | None:
+    """A refusal of lattices and weights that the Potts kernels cannot run."""
     if not 2 < model.log_unary.shape[-1] <= MAX_POTTS_STATES:
-        return f"its variables do not have 3 to {MAX_POTTS_STATES} states"
+        return Refusal(f"its variables do not have 3 to {MAX_POTTS_STATES} states")
     if weights not in (None, "pooled"):
-        return f"weights={weights!r} is not for lattices of more than two states"
+        return Refusal(f"weights={weights!r} is not for lattices of more than two states")
     couplings = model.all_couplings
     if np.abs(couplings).max(initial=0.0) > MAX_POTTS_COUPLING:
-        return f"it has couplings beyond {MAX_POTTS_COUPLING:g}"
-    return ""
+        return Refusal(f"it has couplings beyond {MAX_POTTS_COUPLING:g}")
+    return None
 
 
 def lattice_memory(model: Lattice, weights: str | None) -> tuple[float, float]:
-    """Bytes of factors and of one chain's weights, and those of every further chain."""
+    """Bytes of factors, and of one chain's weights."""
     states, places = model.log_unary.shape[2], float(n_places(model.shape))
     chain = 4.0 * MAX_BINS * states * places if weights else 0.0
-    return 8.0 * (states + 4) * places + chain, chain
+    return 8.0 * (states + 4) * places, chain
 
 
 def compile_potts(model: Lattice) -> PottsArrays:

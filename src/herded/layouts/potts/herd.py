@@ -14,11 +14,11 @@ from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import start_kept_phases
 from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.grid_nd.arrays import MAX_DIMENSIONS
-from herded.layouts.grid_nd.layout import two_colour_grid_refusal
+from herded.layouts.grid_nd.layout import find_two_colour_lattice
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import unpack_colours
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.potts.arrays import potts_refusal
+from herded.layouts.potts.arrays import refuse_potts
 from herded.layouts.potts.herd_arrays import (
     LANES,
     MAX_FLOAT64_COUPLING,
@@ -36,10 +36,11 @@ from herded.layouts.potts.herd_arrays import (
 )
 from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
 from herded.layouts.potts.member_order import BUTTERFLY_STAGES
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
+from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros, arrays_in
 from herded.system.threads import count_threads, run_jobs
 
@@ -50,51 +51,36 @@ NO_PHASES = np.zeros((0, 0, 0), np.uint32)
 class PottsHerdLayout(HerdLayout):
     """Bit planes of members, and tabulated weights of states, in `PottsHerdArrays`."""
 
+    model: Lattice
+
     kind: ClassVar[str] = "grid"
     sample_type: ClassVar[type[np.uint32]] = np.uint32
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Herds on lattices of three states or more."""
-        model: Any = task.model
-        draw: Any = task.draw
-        reason = two_colour_grid_refusal(task, MAX_DIMENSIONS) or potts_refusal(model, None)
-        if reason:
-            return reason
+        model, herd = find_two_colour_lattice(task, MAX_DIMENSIONS), task.herd
+        if isinstance(model, Refusal):
+            return model
+        refusal = refuse_potts(model, None)
+        if refusal is not None:
+            return refusal
         if max_total_coupling(model) > MAX_FLOAT64_COUPLING:
-            return "its couplings are so strong that products of them are not numbers"
-        members, kept = draw.members, draw.kept
-        shape, states, kind = (
-            rows_and_columns(model.shape),
-            model.log_unary.shape[-1],
-            table_type(model),
-        )
-        places, sides, powers = (
-            2.0 * count_colour_cells(shape) * LANES,
-            n_sides(model.shape),
-            n_powers(model),
-        )
+            return Refusal("its couplings are so strong that products of them are not numbers")
+        shape, states = rows_and_columns(model.shape), model.log_unary.shape[-1]
+        places = 2.0 * count_colour_cells(shape) * LANES
+        sides, powers = n_sides(model.shape), n_powers(model)
         entries = powers * states + (sides if powers == 1 else 0)
-        tables = places * (4 * sides + entries * np.dtype(kind).itemsize)
-        chain = 8.0 * math.prod(herd_shape(shape, states, members))  # with an earlier state
-        chain += 4.0 * places * n_phases(n_planes(states)) * kept
+        tables = places * (4 * sides + entries * np.dtype(table_type(model)).itemsize)
+        chain = 8.0 * math.prod(herd_shape(shape, states, herd.members))  # with an earlier state
+        chain += 4.0 * places * n_phases(n_planes(states)) * herd.kept
         chain += 32.0 * model.n_variables * states  # counts and sums of conditionals
-        need = tables + chain + 2.0 * model.n_variables * members  # and starts to pack
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=1,
-            check=task.limit(need, "a lattice and the states of a herd"),
-            make=lambda: cls(
-                model=model,
-                arrays=compile_potts_herd(model),
-                memory=need,
-                chain_memory=chain,
-                members=members,
-                kept=kept,
-            ),
+        return task.offer(
+            cls,
+            tables=tables + 2.0 * model.n_variables * herd.members,  # and starts to pack
+            chain=chain,
+            what="a lattice and the states of a herd",
+            make=lambda **facts: cls(arrays=compile_potts_herd(model), **facts),
         )
 
     @cached_property

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.grid.layout import ColourPackedLayout, grid_refusal
-from herded.layouts.potts.arrays import compile_potts, lattice_memory, potts_refusal, start_potts
+from herded.layouts.grid.layout import ColourPackedLayout, find_grid
+from herded.layouts.potts.arrays import compile_potts, lattice_memory, refuse_potts, start_potts
 from herded.layouts.potts.sweeps import potts_sweeps
-from herded.layouts.proposal import LayoutRequest, Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned_zeros
 
@@ -22,26 +22,23 @@ class PottsLayout(ColourPackedLayout):
     counts_states: ClassVar[bool] = False
 
     @classmethod
-    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | str:
+    def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
         """Pooled weights, or draws, on a lattice of three states or more."""
-        model: Any = task.model
-        reason = grid_refusal(task)
-        if reason or model.log_unary.shape[2] == 2:  # which `GridLayout` has spoken of
-            return reason
-        reason = potts_refusal(model, task.draw.weights)
-        if reason:
-            return reason
-        need, chain = lattice_memory(model, task.draw.weights)
-        return Proposal(
-            kind=cls.kind,
-            memory=need,
-            chain_memory=chain,
-            has_growing_memory=False,
-            min_block_sweeps=cls.min_block_sweeps,
-            check=task.limit(need, "a lattice with its weights"),
-            make=lambda: cls(
-                model=model, arrays=compile_potts(model), memory=need, chain_memory=chain
-            ),
+        model, weights = find_grid(task), task.draw.weights
+        if isinstance(model, Refusal):
+            return model
+        if model.log_unary.shape[2] == 2:
+            return Refusal("its variables have two states", is_secondary=True)
+        refusal = refuse_potts(model, weights)
+        if refusal is not None:
+            return refusal
+        tables, chain = lattice_memory(model, weights)
+        return task.offer(
+            cls,
+            tables=tables,
+            chain=chain,
+            what="a lattice with its weights",
+            make=lambda **facts: cls(arrays=compile_potts(model), **facts),
         )
 
     def tables(self) -> tuple[np.ndarray, ...]:

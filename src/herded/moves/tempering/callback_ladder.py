@@ -16,7 +16,7 @@ from herded.layouts.callback.kernel_calls import (
     callback_visit_order,
     neighbour_arrays,
 )
-from herded.layouts.proposal import Proposal
+from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import Scan, ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
@@ -24,7 +24,6 @@ from herded.models.constraints.start_states import member_starts
 from herded.moves.tempering.callback_ladder_sweeps import callback_ladder_sweeps
 from herded.moves.tempering.ladder_layouts import LadderLayout, geometric_betas
 from herded.moves.tempering.replica_exchange import ExchangeArrays
-from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -145,22 +144,19 @@ def propose_callback_ladder(
     order = callback_visit_order(
         model, "sequential" if scan == "auto" else scan, neighbour_arrays(model)
     )
-    return Proposal(
-        kind=CallbackLadder.kind,
-        memory=chain,
-        chain_memory=chain,
-        has_growing_memory=False,
-        min_block_sweeps=1,
-        check=lambda: memory_limits.check_memory(chain, max_memory, "the replicas of a ladder"),
-        make=lambda: CallbackLadder(
-            model=model,
-            memory=chain,
-            chain_memory=chain,
+    task = LayoutRequest(model, method.method.draw, scan, max_memory)
+    return task.offer(
+        CallbackLadder,
+        tables=0.0,
+        chain=chain,
+        what="the replicas of a ladder",
+        make=lambda **facts: CallbackLadder(
             scalar=bool((model.cardinalities[model.evidence < 0] == 2).all()),
             components_of=NO_FACTORS,
             first_betas=geometric_betas(rungs, method.hottest_beta),
             is_whole=True,
             softens_zeros=False,
             scan=order,
+            **facts,
         ),
     )
