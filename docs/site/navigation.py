@@ -3,7 +3,7 @@
 A page that is not named here comes last among the pages of its folder, so that none is lost.
 """
 
-from docs.tools.page_files import DOCS, RESULTS, page_files
+from docs.tools.page_files import DOCS, NOTES, RESULTS, page_files
 
 SECTIONS: dict[str, tuple[str, list[str]]] = {  # heading: folder, and its first pages
     "Start": ("start", ["tutorial", "choose", "gallery", "live"]),
@@ -32,7 +32,7 @@ SECTIONS: dict[str, tuple[str, list[str]]] = {  # heading: folder, and its first
     "Reference": ("reference", ["reference/index", "command-line", "file-formats"]),
     "Measured": ("measured", ["benchmarks"]),
     "Contributors": ("contributors", ["contributing", "architecture", "changelog"]),
-    "Design notes": ("design", []),
+    "Design notes": (NOTES, []),
 }
 LABELS = {  # where the title of a page is long
     "scale": "Many models, machines and large lattices",
@@ -45,7 +45,8 @@ LABELS = {  # where the title of a page is long
     "precision": "Precision",
     "benchmarks": "Speed and accuracy",
     "architecture": "Architecture",
-    "kernels": "Kernels",
+    "design/kernels": "Kernels",
+    "design/live": "The live page",
 }
 GENERATED = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/
 RESULTS_SECTION = "Measured"  # has the tables of benchmarks/results, too
@@ -56,7 +57,7 @@ def sections() -> dict[str, list[str]]:
     files = page_files()
     found = {}
     for title, (folder, names) in SECTIONS.items():
-        there = [name for name, path in files.items() if path.parent == DOCS / folder]
+        there = [path.stem for path in files.values() if path.parent == DOCS / folder]
         ordered = [name for name in names if name in there or name in GENERATED]
         ordered += [name for name in there if name not in names]
         found[title] = [name if name in GENERATED else f"{folder}/{name}" for name in ordered]
@@ -77,5 +78,5 @@ def toctrees() -> str:
 
 def _entry(page: str) -> str:
     """A line of a toctree, with a label where there is one."""
-    name = page.rpartition("/")[2]
+    name = page if page.startswith(NOTES) else page.rpartition("/")[2]
     return f"{LABELS[name]} <{page}>" if name in LABELS else page
