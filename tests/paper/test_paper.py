@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded import theory
 from herded.paper import denoising, report, two_variables
 from tests.support.example_budget import ALL
 
@@ -145,12 +144,6 @@ def test_denoising_a_herd_needs_sweeps_not_only_updates():
         for name in ("Gibbs", denoising.SHORT_HERD, denoising.LONG_HERD)
     )
     assert long < gibbs < short
-
-
-def test_theorem_two_holds_on_twenty_graphs():
-    rows = theory.theorem2_table(20, seed=0)
-    assert len(rows) == 20
-    assert all(row.holds and row.measured <= row.bound for row in rows)
 
 
 def test_verdicts_can_be_unfavourable():

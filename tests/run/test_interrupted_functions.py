@@ -9,8 +9,8 @@ import pytest
 import herded as hd
 import herded.ner.crf.adagrad_training
 import herded.run.selection.recommendation
-import herded.theory.error_plateau
 import herded.theory.paper_checks
+import herded.theory.plateau_prediction
 import herded.theory.update_path
 import herded.tiled.infer_tiled
 from herded.run.distributed.worker_pool import WorkerPool
@@ -153,8 +153,7 @@ def test_a_pilot_has_none(monkeypatch):
     "work",
     [
         lambda: herded.theory.update_path.within_sweep_path(MODEL, 10),
-        lambda: herded.theory.error_plateau.plateau_predictor(MODEL, 1000),
-        lambda: herded.theory.error_plateau.measured_plateau(MODEL, 1000),
+        lambda: herded.theory.plateau_prediction.plateau_predictor(MODEL, 1000),
     ],
 )
 @pytest.mark.parametrize("way", ["signal", "error"])

@@ -4,7 +4,6 @@ Checks can fail: each compares a run of the library with a bound computed from t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from herded.models.factor_graph import FactorGraph
 from herded.models.lattice_builders import ising_grid
 from herded.models.pairwise import pairwise_model
 from herded.paper.report import Figure, Section, Table, Verdict
+from herded.paper.rotor_walk import rotor_router
+from herded.paper.theory_tables import plateau_table, theorem2_table
 from herded.run.infer import infer
 from herded.run.recording.recorders import Joint, Samples
 from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, svg, with_plot_style
@@ -34,13 +35,13 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
     """All checks at one of SIZES: random graphs, Gibbs sweeps, herded sweeps."""
     graphs, gibbs_sweeps, herded_sweeps = SIZES[size]
     progress("theory: theorem 2 on random complete graphs")
-    rows = theory.theorem2_table(graphs, seed=0)
+    rows = theorem2_table(graphs, seed=0)
     progress("theory: propositions, corollary, rotor-router")
     statements = _statements()
     progress("theory: phase locking")
     coins = _coins()
     progress("theory: the plateau of sparse graphs")
-    plateaus = theory.plateau_table(_sparse_models(), gibbs_sweeps, herded_sweeps)
+    plateaus = plateau_table(_sparse_models(), gibbs_sweeps, herded_sweeps)
     held = sum(row.holds for row in rows)
     true = sum(row[-1] == "yes" for row in statements)
     return Section(
@@ -116,9 +117,9 @@ def _looseness(rows: list[Any]) -> float:
 
 
 def _table(name: str, caption: str, rows: list[Any]) -> Table:
-    head = [COLUMN_HEADS.get(field.name, field.name) for field in fields(rows[0])]
-    columns = zip(*(astuple(row) for row in rows), strict=True)
-    return Table(name, caption, head, list(zip(*map(_column, columns), strict=True)), folded=True)
+    head = [COLUMN_HEADS.get(name, name) for name in rows[0]._fields]
+    columns = map(_column, zip(*rows, strict=True))
+    return Table(name, caption, head, list(zip(*columns, strict=True)), folded=True)
 
 
 def _column(values: Sequence[Any]) -> list[str]:
@@ -148,9 +149,9 @@ def _statements() -> list[list[str]]:
             [check.statement, f"{check.measured:.3g}", f"{check.bound:.3g}", _yes(check.holds)]
         )
     sweeps = 500
-    walk = theory.rotor_router(model, sweeps)[model.n_variables :: model.n_variables]
+    walk = rotor_router(model, sweeps)[model.n_variables :: model.n_variables]
     method = HerdedGibbs(scan="sequential", phases="half")
-    start = theory.rotor_router(model, 0)[0]
+    start = rotor_router(model, 0)[0]
     ours = infer(model, method, sweeps=sweeps, start=start, keep=[Samples()]).samples[0]
     differ = int((walk != ours).any(axis=1).sum())
     rows.append(

@@ -12,8 +12,7 @@ pi_min, t*, l, B, lambda, T*, tau*(T)      constants
 Lemma 1, Propositions 1 and 2,             check_lemma1, check_proposition1,
 Theorem 2, its corollary                   check_proposition2, check_theorem2, check_corollary
 Theorem 1's rational independence          rational_dependence, warn_if_locked
-the related rotor-router walks             rotor_router
-"unknown for sparse graphs"                plateau_predictor, measured_plateau
+"unknown for sparse graphs"                plateau_predictor
 
 Start reading at `paper_algorithm.py`, which takes models of any size. Then read `state_space.py`,
 which defines P_T, `transition_matrices.py` and `paper_checks.py`: these enumerate states, so they

@@ -28,26 +28,16 @@ from herded.theory.update_path import (
     path_of_samples as path_of_samples,
     within_sweep_path as within_sweep_path,
 )
-from herded.theory.error_plateau import (
-    Plateau as Plateau,
-    PlateauRow as PlateauRow,
+from herded.theory.plateau_prediction import (
     Prediction as Prediction,
-    measured_plateau as measured_plateau,
     plateau_predictor as plateau_predictor,
-    plateau_table as plateau_table,
 )
-from herded.theory.theorem2_experiments import (
-    Row as Row,
-    format_rows as format_rows,
-    random_complete_graph as random_complete_graph,
-    theorem2_table as theorem2_table,
-)
+from herded.theory.random_graphs import random_complete_graph as random_complete_graph
 from herded.theory.rational_dependence_search import (
     Relation as Relation,
     rational_dependence as rational_dependence,
     warn_if_locked as warn_if_locked,
 )
-from herded.theory.rotor_walk import rotor_router as rotor_router
 from herded.theory.state_space import (
     empirical as empirical,
     empirical_within as empirical_within,

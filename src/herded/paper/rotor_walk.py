@@ -14,7 +14,6 @@ the same order, because the weight of Algorithm 1 after n visits *is* 1/2 + n p 
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.models.protocol import Model
@@ -43,40 +42,13 @@ def exit_of_many(n: int, p: list[int], taken: list[int], bits: int) -> int:
     return max(possible, key=lambda k: (n * p[k] - (taken[k] << bits), -k))
 
 
-def rotor_router(
-    model: Model, sweeps: int, *, seed: int = 0, state: ArrayLike | None = None
-) -> np.ndarray:
+def rotor_router(model: Model, sweeps: int) -> np.ndarray:
     """The states that a rotor-router walk visits: those of herded Gibbs on a complete graph.
 
     On a sparse graph herded Gibbs shares a rotor between places, and is no longer a rotor-router
     walk on the graph of joint states.
 
-    Parameters
-    ----------
-    model : FactorGraph or Lattice
-        A complete graph.
-    sweeps : int
-    seed : int
-        Of the start.
-    state : array_like of int, shape (N,), optional
-        Where the walk starts.
-
-    Returns
-    -------
-    ndarray of int, shape (N * sweeps + 1, N)
-        One state per step, the start first.
-
-    Raises
-    ------
-    MethodError
-        If the graph is not complete.
-
-    Examples
-    --------
-    >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
-    >>> walk = hd.theory.rotor_router(model, 100)
-    >>> np.array_equal(walk, hd.theory.within_sweep_path(model, 100))
-    True
+    Gives (N * sweeps + 1, N) states, one per step, the start first.
     """
     check_small(model, MAX_PATH_STATES)
     if not is_complete(model):
@@ -85,7 +57,7 @@ def rotor_router(
             "one: herded Gibbs is not a rotor-router walk there"
         )
     tables = ConditionalPlanes(paper_method().compile(model, kind="table"))
-    x = [int(v) for v in (starting_state(model, seed) if state is None else np.asarray(state))]
+    x = [int(v) for v in starting_state(model)]
     n = len(x)
     rotor: dict[tuple[int, ...], list[int]] = {}  # place -> how often each exit was taken
     path = [tuple(x)]

@@ -13,21 +13,16 @@ cautions: it says *that* a plateau is to be expected rather than how high (the r
 amplifies or damps the correlation), and it does not see phase locking (see `warn_if_locked`).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
-from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs
-from herded.methods.herded_gibbs import HerdedGibbs
 from herded.models.protocol import Model
 from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
-from herded.run.recording.recorders import ErrorCurve, Samples
+from herded.run.recording.recorders import Samples
 
 MIN_VISITS_TO_COMPARE = 20  # visits after which an emitted value is compared at all
 
@@ -70,38 +65,6 @@ class Prediction:
         return (
             f"the others differ by {self.distance:.3g} after different emissions, of which "
             f"{self.floor:.3g} is noise: excess {self.excess:.3g} ({self.sweeps} Gibbs sweeps)"
-        )
-
-
-@dataclass(frozen=True)
-class Plateau:
-    """The error of herded Gibbs after many sweeps: what `measured_plateau` gives.
-
-    Attributes
-    ----------
-    error : float
-        The mean absolute error of the marginals after `sweeps`.
-    plateau : float
-        b of the fit error = b + c / T over the last five doublings.
-    slope : float
-        Of log error against log T there: -1 is Theorem 2's rate, 0 a plateau.
-    sweeps : int
-
-    Examples
-    --------
-    >>> print(hd.theory.Plateau(error=0.01, plateau=0.009, slope=-0.05, sweeps=1024))
-    error 0.01 after 1024 sweeps, plateau 0.009, slope -0.05
-    """
-
-    error: float  # mean absolute error of the marginals after `sweeps`
-    plateau: float  # b of the fit error = b + c / T over the last five doublings
-    slope: float  # of log error against log T there: -1 is Theorem 2's rate, 0 a plateau
-    sweeps: int
-
-    def __str__(self) -> str:
-        return (
-            f"error {self.error:.3g} after {self.sweeps} sweeps, plateau {self.plateau:.3g}, "
-            f"slope {self.slope:.2f}"
         )
 
 
@@ -156,126 +119,6 @@ def plateau_predictor(
         return Prediction(0.0, 0.0, (0.0,) * len(totals), sweeps)
     gaps = tuple(float(gap) for gap in per_variable)
     return Prediction(float(distance / weight), float(floor / weight), gaps, sweeps)
-
-
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
-def measured_plateau(
-    model: Model, sweeps: int = 2**18, *, reference: ArrayLike | None = None
-) -> Plateau:
-    """Run Algorithm 1 and split the error of its marginals into b + c / T.
-
-    Parameters
-    ----------
-    model : FactorGraph or Lattice
-    sweeps : int
-        64 or more.
-    reference : array_like of shape (N, K), optional
-        The true marginals; by default they are computed with `Exact`.
-
-    Returns
-    -------
-    Plateau
-
-    Examples
-    --------
-    >>> model = hd.theory.random_complete_graph(np.random.default_rng(0), 3)
-    >>> found = hd.theory.measured_plateau(model, 2**14)
-    >>> found.error < 0.001, found.sweeps
-    (True, 16384)
-    """
-    if sweeps < 64:
-        raise MethodError(f"expected 64 sweeps or more to see a plateau, got {sweeps}")
-    truth = infer(model, Exact()).marginals if reference is None else reference
-    at = [sweeps // 2**k for k in range(6)]
-    result = infer(
-        model,
-        HerdedGibbs(scan="sequential", phases="half"),
-        sweeps=sweeps,
-        keep=[ErrorCurve(truth, at=at)],
-        progress=False,
-    )
-    T, errors = result.curve.sweeps, np.maximum(result.curve.errors[0], 1e-300)
-    # Least squares in relative errors, with b >= 0 and c >= 0.
-    flat, falling = 1.0 / errors, 1.0 / (T * errors)
-    (b, c), *_ = np.linalg.lstsq(np.stack([flat, falling], axis=1), np.ones(len(T)), rcond=None)
-    if c < 0:
-        b = flat.sum() / (flat**2).sum()
-    slope = np.polyfit(np.log(T), np.log(errors), 1)[0]
-    return Plateau(float(errors[-1]), max(0.0, float(b)), float(slope), sweeps)
-
-
-@dataclass(frozen=True)
-class PlateauRow:
-    """Prediction and measurement for one model: a row of `plateau_table`.
-
-    Attributes
-    ----------
-    model : str
-        Its name.
-    distance, floor, excess : float
-        As in `Prediction`.
-    error, plateau, slope : float
-        As in `Plateau`.
-
-    Examples
-    --------
-    >>> row = hd.theory.PlateauRow("ring", 0.25, 0.05, 0.2, 0.01, 0.009, -0.05)
-    >>> print(hd.theory.format_rows([row]))
-    model  distance  floor  excess  error  plateau  slope
-     ring      0.25   0.05     0.2   0.01    0.009  -0.05
-    """
-
-    model: str
-    distance: float
-    floor: float
-    excess: float
-    error: float
-    plateau: float
-    slope: float
-
-
-def plateau_table(
-    models: Mapping[str, Any], sweeps: int = 100_000, herded_sweeps: int = 2**18, seed: int = 0
-) -> list[PlateauRow]:
-    """Prediction and measured plateau of several models; print them with `format_rows`.
-
-    Parameters
-    ----------
-    models : mapping
-        From names to models.
-    sweeps : int
-        Of plain Gibbs, for the prediction.
-    herded_sweeps : int
-        Of herded Gibbs, for the measurement.
-    seed : int
-
-    Returns
-    -------
-    list of PlateauRow
-
-    Examples
-    --------
-    >>> model = hd.chain_model([[0.0, 0.3], [0.2, 0.0], [0.1, 0.0]], [[0.5, 0.0], [0.0, 0.5]])
-    >>> rows = hd.theory.plateau_table({"chain": model}, sweeps=1000, herded_sweeps=1024)
-    >>> rows[0].model, rows[0].error < 0.05
-    ('chain', True)
-    """
-    rows = []
-    for name, model in models.items():
-        predicted = plateau_predictor(model, sweeps, seed)
-        found = measured_plateau(model, herded_sweeps)
-        rows.append(
-            PlateauRow(
-                name,
-                predicted.distance,
-                predicted.floor,
-                predicted.excess,
-                found.error,
-                found.plateau,
-                found.slope,
-            )
-        )
-    return rows
 
 
 def _all(model: Model) -> range:
