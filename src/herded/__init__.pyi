@@ -34,7 +34,13 @@ from herded.methods.herding import (
     herd_moments as herd_moments,
 )
 from herded.methods.mean_field.solver import MeanField as MeanField
-from herded.methods.protocol import Answer as Answer, Sampler as Sampler, Solver as Solver
+from herded.methods.protocol import (
+    Answer as Answer,
+    Sampler as Sampler,
+    SamplerCapabilities as SamplerCapabilities,
+    Solver as Solver,
+    SolverCapabilities as SolverCapabilities,
+)
 from herded.methods.tempered import Tempered as Tempered
 from herded.methods.viterbi.solver import Viterbi as Viterbi
 from herded.models.chain import chain_model as chain_model, skip_chain_model as skip_chain_model
@@ -50,7 +56,7 @@ from herded.models.lattice_builders import (
 )
 from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
-from herded.models.protocol import Model as Model
+from herded.models.protocol import Model as Model, ModelCapabilities as ModelCapabilities
 from herded.moves.blocks.move import Blocks as Blocks
 from herded.run.infer import infer as infer
 from herded.run.recording.recorders import (

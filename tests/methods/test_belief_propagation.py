@@ -207,4 +207,6 @@ def test_messages_above_max_memory_are_refused():
 
 
 def test_it_is_a_solver():
-    assert isinstance(BeliefPropagation(), Solver) and not BeliefPropagation.in_one_step
+    assert (
+        isinstance(BeliefPropagation(), Solver) and not BeliefPropagation.capabilities.in_one_step
+    )

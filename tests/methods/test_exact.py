@@ -37,7 +37,7 @@ def marginal(joint, *kept):
 
 def test_is_a_solver():
     assert isinstance(Exact(), Solver)
-    assert Exact.in_one_step
+    assert Exact.capabilities.in_one_step
     layout = Exact().compile(FactorGraph([2], []))
     state = Exact().init(layout)
     assert (state.sweep, state.converged) == (0, False)

@@ -193,4 +193,4 @@ def test_other_plans_are_refused(kind):
 
 
 def test_it_is_a_solver():
-    assert isinstance(MeanField(), Solver) and not MeanField.in_one_step
+    assert isinstance(MeanField(), Solver) and not MeanField.capabilities.in_one_step

@@ -31,7 +31,7 @@ def solve(model, method=None, **options):
 
 def test_is_a_solver():
     assert isinstance(Viterbi(), Solver)
-    assert Viterbi.in_one_step
+    assert Viterbi.capabilities.in_one_step
     layout = Viterbi().compile(chain_model(np.zeros((2, 2)), np.eye(2)))
     state = Viterbi().init(layout)
     assert (state.sweep, state.converged) == (0, False)

@@ -11,7 +11,7 @@ from herded.cli.terminal_output import count_text
 from herded.errors import MemoryLimitError, MethodError
 from herded.layouts.base import Layout
 from herded.methods.exact.solver import Exact
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Sampler, proposes_layouts, sampler_capabilities
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import MAX_CLAIMED_SWEEPS, CheckpointHeader
@@ -75,7 +75,7 @@ class RunSetup:
     @property
     def herd(self) -> int:
         """Members that draw together."""
-        return getattr(self.method, "herd", 1)
+        return sampler_capabilities(self.method).members
 
     @property
     def samples(self) -> bool:
@@ -85,7 +85,7 @@ class RunSetup:
     @property
     def in_time(self) -> bool:
         """Whether the method herds in time."""
-        return hasattr(self.method, "weights")
+        return sampler_capabilities(self.method).herds_in_time
 
     def described(self) -> str:
         """The method with its settings, and why."""
@@ -215,9 +215,9 @@ def _memory(
     if isinstance(method, Exact) and (layout is None or need is None):
         layout = method.compile(model, max_memory=limit)
         need = layout.memory
-    elif isinstance(method, Sampler) and not hasattr(method, "propose"):
+    elif isinstance(method, Sampler) and not proposes_layouts(method):
         need = 0.0  # of another package: it refuses for itself
-    elif isinstance(method, Sampler):
+    elif proposes_layouts(method):
         proposal = method.propose(model, max_memory=max_memory)
         need = estimate_run_memory(
             model,

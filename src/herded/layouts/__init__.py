@@ -1,8 +1,8 @@
 """Layouts: a model as it lies in memory while it is sampled, and the kernels that sweep it.
 
-`choose.py` asks each kind of layout in turn whether it can lay out a task (`proposal.py`); small
-layouts are kept with their model (`layout_cache.py`). A layout (`base.py`) starts chains, whose
-`State` (`state.py`) is all that changes, and advances them by sweeps in the order of
+`choose.py` asks each kind of layout in turn whether it can lay out a task (`proposal.py`);
+`herded.methods.layout_cache` keeps small layouts with their model. A layout (`base.py`) starts
+chains, whose `State` (`state.py`) is all that changes, and advances them by sweeps in the order of
 `visit_order.py`. `herd_base.py` is what layouts of herds share; `factor_arrays.py`,
 `chain_arrays.py` and `hashed_weights.py` are arrays that kernels of several layouts read.
 

@@ -70,13 +70,12 @@ class Layout:
             array.flags.writeable = False
         self.__dict__.update(state)
 
-    def for_method(self, method: Any) -> "Layout | None":
-        """This layout for a method that differs in its seed or in the size of its herd.
+    def for_method(self, method: Any, members: int) -> "Layout | None":
+        """This layout for a method that differs in its seed, or in the members of its herd.
 
-        None where another size is another layout.
+        None where another number of members needs another layout.
         """
-        same_size = getattr(method, "herd", 1) == self.members
-        return replace(self, method=method) if same_size else None
+        return replace(self, method=method) if members == self.members else None
 
     @cached_property
     def width(self) -> int:

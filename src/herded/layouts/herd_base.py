@@ -26,12 +26,12 @@ class HerdLayout(SweepableLayout):
     counts_states: ClassVar[bool] = True
     any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
 
-    def for_method(self, method: Any) -> Layout | None:
-        if not self.any_size or method.herd == self.members:
-            return super().for_method(method)
-        chain = self.chain_memory * max(1.0, method.herd / self.members)
+    def for_method(self, method: Any, members: int) -> Layout | None:
+        if not self.any_size or members == self.members:
+            return super().for_method(method, members)
+        chain = self.chain_memory * max(1.0, members / self.members)
         need = self.memory - self.chain_memory + chain
-        return replace(self, method=method, members=method.herd, memory=need, chain_memory=chain)
+        return replace(self, method=method, members=members, memory=need, chain_memory=chain)
 
     def pack(self, states: np.ndarray) -> np.ndarray:
         """States (members, N) in the model's order as kernels keep them."""

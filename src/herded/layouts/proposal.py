@@ -18,7 +18,7 @@ from herded.layouts.base import SweepableLayout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors, count_table_rows
 from herded.layouts.visit_order import Scan, ScanArrays, compile_scan
 from herded.models.factor_graph import FactorGraph, to_factor_graph
-from herded.models.protocol import Model
+from herded.models.protocol import Model, model_capabilities
 from herded.system import memory_limits
 from herded.system.memory_limits import Size
 
@@ -64,7 +64,7 @@ class LayoutRequest:
         beta: Callable[[], float] | None = None,
     ) -> None:
         if isinstance(scan, str) and scan == "auto":
-            scan = getattr(model, "preferred_scan", "sequential")
+            scan = model_capabilities(model).preferred_scan
         self.model, self.draw, self.scan, self.max_memory = model, draw, scan, max_memory
         self._beta = beta
 

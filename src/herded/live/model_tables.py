@@ -7,9 +7,9 @@ import numpy as np
 
 from herded.errors import MemoryLimitError, ModelError
 from herded.io.model_files import read_model
-from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.layout_cache import cached_layout
 from herded.models.constraints.start_states import check_support, dispersed_starts
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text

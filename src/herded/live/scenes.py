@@ -13,13 +13,13 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.model_files import read_model
-from herded.layouts.layout_cache import cached_layout
 from herded.live.model_tables import read_dropped_model, with_evidence
 from herded.live.picture_codec import decode_picture, noisy_picture
 from herded.live.scene_links import MAX_LINK_SWEEPS, SCENES, SceneLink
 from herded.live.text_tables import MAX_TIE_STRENGTH, parse_pasted_text, text_model
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.layout_cache import cached_layout
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.lattice_builders import denoising_model, ising_grid
 from herded.models.protocol import Model

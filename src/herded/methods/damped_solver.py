@@ -13,6 +13,7 @@ from herded.layouts.base import Layout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.visit_order import compile_scan
 from herded.methods.options import Options
+from herded.methods.protocol import SolverCapabilities
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system.argument_checks import is_number_between
@@ -55,7 +56,7 @@ class DampedSolver(Options):
     updates: str = "sequential"
     tolerance: float = 1e-9
 
-    in_one_step: ClassVar[bool] = False
+    capabilities: ClassVar[SolverCapabilities] = SolverCapabilities()
     orders: ClassVar[tuple[str, ...]] = ("sequential", "parallel")  # what `updates` may be
 
     def __post_init__(self) -> None:

@@ -28,6 +28,7 @@ leaves its weight alone; of several best states herding takes turns.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from herded.draws.herded import HerdedDraw
 from herded.draws.systematic import SystematicDraw
@@ -35,6 +36,7 @@ from herded.errors import MethodError
 from herded.layouts.general.context_weights import check_weights
 from herded.layouts.visit_order import Scan
 from herded.methods.options import check_herd, check_seed, freeze_scan
+from herded.methods.protocol import SamplerCapabilities
 from herded.methods.schedule import Schedule, check_schedule
 from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
@@ -136,6 +138,16 @@ class HerdedGibbs(SiteSampler):
                 f"expected no weights, slack or phases for a herd of {self.herd}, which has one "
                 "random phase for each variable, got others than the defaults: drop them"
             )
+
+    @cached_property
+    def capabilities(self) -> SamplerCapabilities:
+        return self.declare(
+            herds_in_time=True, max_weights=self.max_weights, kernel_key=self.weights
+        )
+
+    @property
+    def layout_key(self) -> tuple[Any, ...]:
+        return *super().layout_key, self.weights, self.slack
 
     @cached_property
     def draw(self) -> HerdedDraw | SystematicDraw:

@@ -4,11 +4,16 @@ A *sampler* advances a state and writes every sweep's sample into a block; what 
 them is none of its business. A *solver* advances towards an answer and gives it at the end.
 Classes that have these methods are samplers and solvers: nothing need be inherited, and `infer`
 takes them like those of the package (docs/how-to/custom-sampler.md).
+
+What a method can do beyond that it declares as an attribute `capabilities`: `SamplerCapabilities`
+or `SolverCapabilities`. A class without this attribute has the defaults.
 """
 
+import math
+from collections.abc import Hashable
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -16,7 +21,12 @@ from herded.errors import MethodError
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.models.protocol import Model
+from herded.system.capabilities import Capabilities, declared_capabilities
 from herded.system.memory_limits import Size
+
+if TYPE_CHECKING:
+    from herded.layouts.proposal import Proposal
+    from herded.moves.protocol import Move
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,78 @@ class Answer:
     pairs: dict[tuple[int, int], np.ndarray] | None = None
     joint: np.ndarray | None = None
     converged: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplerCapabilities(Capabilities):
+    """What a sampler can do beyond the protocol, declared as its attribute `capabilities`.
+
+    Parameters
+    ----------
+    members
+        Chains that draw together: a herd, where there are several.
+    rungs
+        Replicas of a chain, each at a temperature of its own.
+    is_annealed
+        Whether its temperature falls from the first sweep to the last: it looks for the best state.
+    herds_in_time
+        Whether it keeps weights or phases from sweep to sweep, which balance its samples. Errors
+        then say nothing of bias, so that long runs are compared with chains that draw.
+    moves
+        What changes at once, if not single variables; runs that check its results use it too.
+    max_weights
+        Contexts whose weights it keeps at most, where tables grow with a run.
+    proposes_layouts
+        Whether it has the method `propose`, which tells what a layout takes before it is built.
+    layout_key
+        What its layouts depend on, or None for all of its options.
+    kernel_key
+        What decides which compiled kernels it calls, besides its class and its layout.
+
+    Examples
+    --------
+    >>> hd.Gibbs(herd=64).capabilities.members
+    64
+    """
+
+    members: int = 1
+    rungs: int = 1
+    is_annealed: bool = False
+    herds_in_time: bool = False
+    moves: "Move | None" = None
+    max_weights: float = math.inf
+    proposes_layouts: bool = False
+    layout_key: Hashable = None
+    kernel_key: Hashable = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolverCapabilities(Capabilities):
+    """What a solver can do beyond the protocol, declared as its attribute `capabilities`.
+
+    Parameters
+    ----------
+    in_one_step
+        Whether sweeps mean nothing to it: it is advanced until it has converged.
+    computes_on_request
+        Whether it computes no more than it is asked for: `init` takes a second argument, a set of
+        fields of the answer, and `find(layout, field)` gives another one later, or None.
+    can_save
+        Whether its state has `arrays()` and `restore(arrays)`, so that it can have checkpoints.
+
+    Examples
+    --------
+    >>> hd.Exact().capabilities.in_one_step, hd.MeanField().capabilities.in_one_step
+    (True, False)
+    """
+
+    in_one_step: bool = False
+    computes_on_request: bool = False
+    can_save: bool = False
+
+
+DEFAULT_SAMPLER_CAPABILITIES = SamplerCapabilities()
+DEFAULT_SOLVER_CAPABILITIES = SolverCapabilities()
 
 
 @runtime_checkable
@@ -109,8 +191,6 @@ class Solver(Protocol):
     (True, False)
     """
 
-    in_one_step: ClassVar[bool]  # sweeps mean nothing: it is advanced until it has converged
-
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
@@ -133,3 +213,35 @@ class SolverLayout(Layout):
 
 
 Method = Sampler | Solver
+
+
+class ProposingSampler(Sampler, Protocol):
+    """A sampler that tells what a layout takes before it builds it."""
+
+    def propose(
+        self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
+    ) -> "Proposal":
+        """The layout that `compile` would build, and what it would take."""
+
+
+def sampler_capabilities(method: object) -> SamplerCapabilities:
+    """What a sampler declares; the defaults for solvers, and for samplers that declare nothing."""
+    return declared_capabilities(method, DEFAULT_SAMPLER_CAPABILITIES)
+
+
+def solver_capabilities(method: object) -> SolverCapabilities:
+    """What a solver declares; the defaults for samplers, and for solvers that declare nothing."""
+    return declared_capabilities(method, DEFAULT_SOLVER_CAPABILITIES)
+
+
+def proposes_layouts(method: object) -> TypeGuard[ProposingSampler]:
+    """Whether a method is a sampler that has `propose`."""
+    return sampler_capabilities(method).proposes_layouts
+
+
+def has_same_layouts(method: object, other: object) -> bool:
+    """Whether a layout of one method can be used by the other."""
+    if type(method) is not type(other):
+        return False
+    one, two = sampler_capabilities(method), sampler_capabilities(other)
+    return (one.layout_key, one.members) == (two.layout_key, two.members)

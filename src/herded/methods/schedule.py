@@ -5,15 +5,24 @@ The paper's section 4.3 uses a linear schedule.
 
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.state import State
+from herded.methods.protocol import sampler_capabilities
 from herded.system.argument_checks import is_number_between
 
 Schedule = str | Callable[[int, int], float]
+
+
+@runtime_checkable
+class VectorSchedule(Protocol):
+    """A schedule that gives the inverse temperatures of many sweeps at once."""
+
+    def betas(self, sweeps: np.ndarray, total: int) -> np.ndarray:
+        """The inverse temperatures of `sweeps` out of `total`."""
 
 
 def linear_temperature(sweep: int, total: int) -> float:
@@ -32,20 +41,17 @@ def check_schedule(schedule: Schedule | None) -> None:
 
 def is_annealed(method: object) -> bool:
     """Whether the temperature of a method falls."""
-    return getattr(method, "schedule", None) is not None
+    return sampler_capabilities(method).is_annealed
 
 
 def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
     """1 / T of the next sweeps of a state, infinite where T is 0.
 
-    A schedule with a method `betas(sweeps, total)` is asked once: a call for each sweep of each of
-    many short chains takes longer than the chains.
+    A `VectorSchedule` is asked once: a call for each sweep of each of many short chains takes
+    longer than the chains.
     """
-    if hasattr(schedule, "betas"):
-        found: np.ndarray = schedule.betas(
-            np.arange(state.sweep, state.sweep + sweeps), state.total
-        )
-        return found
+    if isinstance(schedule, VectorSchedule):
+        return schedule.betas(np.arange(state.sweep, state.sweep + sweeps), state.total)
     temperature = schedule if callable(schedule) else linear_temperature
     return np.array(
         [
@@ -64,7 +70,7 @@ def constant_beta(schedule: Schedule | None) -> float:
     if schedule is None or schedule == "linear":
         return 1.0
     try:
-        if hasattr(schedule, "betas"):
+        if isinstance(schedule, VectorSchedule):
             first, last = schedule.betas(np.arange(2), 2)
         else:
             first, last = (_beta(cast(Any, schedule), sweep, 2) for sweep in range(2))

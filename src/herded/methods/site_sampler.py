@@ -1,7 +1,7 @@
 """What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
 
 from concurrent.futures import Executor
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,14 +14,13 @@ from herded.layouts.proposal import Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import Scan
 from herded.methods.options import Options
+from herded.methods.protocol import SamplerCapabilities
 from herded.methods.schedule import Schedule, constant_beta, inverse_temperatures
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.moves.sites import Sites
 from herded.system.argument_checks import short_repr
 from herded.system.memory_limits import Size
-
-OPTIONS_WITHOUT_LAYOUT = ("seed", "herd")  # options that layouts do not know
 
 
 class SiteSampler(Options):
@@ -30,6 +29,7 @@ class SiteSampler(Options):
     seed: int
     scan: Scan
     schedule: Schedule | None
+    herd: int
     moves: Move | None
 
     @cached_property
@@ -40,7 +40,7 @@ class SiteSampler(Options):
     def check_moves(self) -> None:
         """Raise where `moves` is no move, or comes with a scan of single variables."""
         if self.moves is not None and (
-            isinstance(self.moves, type) or not hasattr(self.moves, "propose")
+            isinstance(self.moves, type) or not isinstance(self.moves, Move)
         ):
             raise MethodError(f"expected moves=None or hd.Blocks(), got {short_repr(self.moves)}")
         if self.moves is not None and self.scan != "auto":
@@ -50,15 +50,25 @@ class SiteSampler(Options):
             )
 
     @cached_property
+    def capabilities(self) -> SamplerCapabilities:
+        """What it can do, with these options."""
+        return self.declare()
+
+    def declare(self, **own: Any) -> SamplerCapabilities:
+        """What all samplers of this kind can do, and `own` capabilities of one of them."""
+        return SamplerCapabilities(
+            members=self.herd,
+            is_annealed=self.schedule is not None,
+            moves=self.moves,
+            proposes_layouts=True,
+            layout_key=self.layout_key,
+            **own,
+        )
+
+    @property
     def layout_key(self) -> tuple[Any, ...]:
-        """What its layouts depend on: all but the seed and the number of members."""
-        method: Any = self
-        own = [
-            getattr(self, one.name)
-            for one in fields(method)
-            if one.name not in OPTIONS_WITHOUT_LAYOUT
-        ]
-        return type(self), method.herd > 1, *own
+        """What its layouts depend on: not the seed, nor the number of members."""
+        return self.herd > 1, self.scan, self.moves, self.schedule
 
     @cached_property
     def draw(self) -> Draw:

@@ -19,6 +19,7 @@ in at the model's own temperature moves freely on hotter rungs and comes down by
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from herded.layouts.state import State
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.options import Options
+from herded.methods.protocol import SamplerCapabilities
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
@@ -99,6 +101,17 @@ class Tempered(Options):
             )
         if self.swaps not in SWAP_KINDS:
             raise MethodError(f'expected swaps="components" or "whole", got {self.swaps!r}')
+
+    @cached_property
+    def capabilities(self) -> SamplerCapabilities:
+        """What it can do, with these options."""
+        return SamplerCapabilities(
+            members=self.method.herd,
+            rungs=self.rungs,
+            moves=self.method.moves,
+            proposes_layouts=True,
+            layout_key=(self.method, self.rungs, self.hottest_beta, self.swaps),
+        )
 
     @property
     def seed(self) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from herded.errors import MethodError, ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
-from herded.models.protocol import Model
+from herded.models.protocol import Model, ModelCapabilities, model_capabilities
 from herded.models.validation import (
     FactorLabel,
     as_factor_list,
@@ -220,6 +220,7 @@ class FactorGraph:
         """The number of factors."""
         return len(self.factor_start) - 1
 
+    capabilities: ClassVar[ModelCapabilities] = ModelCapabilities(has_factors=True)
     zeros_tie_variables: ClassVar[bool] = True  # hard zeros may be of several variables at once
 
     @cached_property
@@ -383,7 +384,7 @@ def to_factor_graph(model: Model) -> FactorGraph:
     """Write out the factors of a model, for methods that need a factor graph."""
     check_model(model)
     if not has_factors(model):
-        remedy = getattr(model, "works_with", "a sampler that works on such models")
+        remedy = model_capabilities(model).suitable_methods
         raise MethodError(
             f"expected a factor graph, or a model that can be written as one, got "
             f"{describe_value(model)}: use {remedy}"
@@ -400,4 +401,4 @@ class FactorModel(Model, Protocol):
 
 def has_factors(model: Model) -> TypeGuard[FactorModel]:
     """Return whether a model can be written as a factor graph."""
-    return hasattr(model, "as_factor_graph")
+    return model_capabilities(model).has_factors

@@ -20,6 +20,7 @@ from herded.errors import ModelError
 from herded.models import evidence as _evidence
 from herded.models import summary
 from herded.models.factor_graph import FactorGraph
+from herded.models.protocol import ModelCapabilities
 from herded.models.validation import check_states
 from herded.system.argument_checks import read_only_copy
 from herded.system.html import html_table
@@ -74,7 +75,9 @@ class Lattice:
     names: None = None
     state_names: None = None
 
-    preferred_scan: ClassVar[str] = "checkerboard"  # the meaning of "auto"
+    capabilities: ClassVar[ModelCapabilities] = ModelCapabilities(
+        has_factors=True, preferred_scan="checkerboard"
+    )
     zeros_tie_variables: ClassVar[bool] = False  # hard zeros concern single pixels
 
     def __repr__(self) -> str:

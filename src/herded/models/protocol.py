@@ -1,10 +1,46 @@
 """The interface of every model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from herded.system.capabilities import Capabilities, declared_capabilities
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCapabilities(Capabilities):
+    """What a model can do beyond the protocol, declared as its attribute `capabilities`.
+
+    Parameters
+    ----------
+    has_factors
+        Whether it has `as_factor_graph()`, which gives the model with its factors written out.
+    checks_states
+        Whether it has `is_possible(state)`, which is asked in place of `log_score`.
+    has_start_temperature
+        Whether it has `start_temperature`, at which annealing begins; else it begins at 1.
+    preferred_scan
+        The order of visits that suits it: what `scan="auto"` means.
+    suitable_methods
+        Of a model without factors: methods that can be used, as error messages name them.
+
+    Examples
+    --------
+    >>> hd.ising_grid([[0.0, 1.0]]).capabilities.preferred_scan
+    'checkerboard'
+    """
+
+    has_factors: bool = False
+    checks_states: bool = False
+    has_start_temperature: bool = False
+    preferred_scan: str = "sequential"
+    suitable_methods: str = "a sampler that works on such models"
+
+
+DEFAULT_MODEL_CAPABILITIES = ModelCapabilities()
 
 
 @runtime_checkable
@@ -12,8 +48,8 @@ class Model(Protocol):
     """The interface of every model: variables 0 .. N-1 with states 0 .. K_i - 1, some observed.
 
     `FactorGraph` and `Lattice` are models. Methods that need factors ask for a factor graph
-    (`herded.models.factor_graph.to_factor_graph`). A model may also name the order of visits that
-    suits it, `preferred_scan`.
+    (`herded.models.factor_graph.to_factor_graph`). A model declares what it offers beyond this
+    protocol as its attribute `capabilities`, a `ModelCapabilities`.
 
     Examples
     --------
@@ -67,3 +103,13 @@ class Model(Protocol):
 
     def given(self, evidence: Mapping[Any, int | str]) -> Self:
         """Return the same model with more variables observed."""
+
+
+def model_capabilities(model: Model) -> ModelCapabilities:
+    """Return what a model declares, or the defaults if it declares nothing."""
+    return declared_capabilities(model, DEFAULT_MODEL_CAPABILITIES)
+
+
+def is_model(value: object) -> TypeGuard[Model]:
+    """Return whether this is a model, by one of its properties: checking all takes far longer."""
+    return hasattr(type(value), "content_hash") and not isinstance(value, type)

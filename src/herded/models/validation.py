@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.models.protocol import Model
+from herded.models.protocol import Model, is_model
 from herded.system.argument_checks import (
     as_float_array,
     as_integer_array,
@@ -264,7 +264,7 @@ def _distinct(names: object, n: int, what: str) -> tuple[str, ...]:
 
 def check_model(model: object) -> None:
     """Raise a `ModelError` that says how to get a model unless `model` is one."""
-    if hasattr(type(model), "content_hash") and not isinstance(model, type):
+    if is_model(model):
         return
     if isinstance(model, (str, os.PathLike)):
         raise ModelError(

@@ -5,7 +5,7 @@ its `sweep` moves everything once, each time by a draw.
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from herded.draws.protocol import Draw
 from herded.layouts.proposal import Proposal
@@ -13,6 +13,7 @@ from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 
 
+@runtime_checkable
 class Move(Protocol):
     """What changes at once."""
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from herded.layouts.base import Layout
 from herded.methods.options import Options
-from herded.methods.protocol import Answer
+from herded.methods.protocol import Answer, solver_capabilities
+from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.diagnostics.chain_agreement import (
@@ -114,6 +115,7 @@ def build_solver_result(run: SolverRun, reason: str = "") -> Result:
             done = run.done if run.sweeps >= UNLIMITED_SWEEPS else run.sweeps
         curve = truncate_curve(run.points, run.errors[None], run.sweeps, done)
     facts = {"seconds": run.seconds, "sweeps": run.done, "interrupted": run.interrupted}
+    can_find = solver_capabilities(run.method).computes_on_request
     return Result(
         shape=model.shape,
         sweeps=run.done,
@@ -123,7 +125,7 @@ def build_solver_result(run: SolverRun, reason: str = "") -> Result:
         model=model,
         method=run.method,
         reason=reason,
-        later=DeferredAnswers(run.layout) if hasattr(run.method, "find") else None,
+        later=DeferredAnswers(run.layout) if can_find else None,
     )
 
 
@@ -220,7 +222,7 @@ def _log_z_records(run: SamplerRun) -> dict[str, Any]:
 
 def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
     """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
-    if getattr(run.method, "schedule", None) is not None:
+    if is_annealed(run.method):
         return None
     if len(run.chains) == 1 and run.keep.kinds <= KINDS_WITHOUT_MEANS:
         return None
@@ -252,7 +254,7 @@ def _findings(
         ]
         looked_at = np.concatenate(states).astype(np.int64)
         warn("confinement", find_confinement(model, looked_at, run.layout.variable_blocks))
-    if getattr(run.method, "schedule", None) is not None:
+    if is_annealed(run.method):
         return tuple(found)
     if len(chains) > 1:
         frequencies = _estimates(run, False)

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from herded.errors import CheckpointError, HerdedWarning, Interrupted, MethodError
 from herded.layouts.base import Layout
-from herded.layouts.layout_cache import cached_layout
 from herded.layouts.state import State
-from herded.methods.protocol import Sampler, Solver
+from herded.methods.layout_cache import cached_layout
+from herded.methods.protocol import Sampler, Solver, sampler_capabilities, solver_capabilities
 from herded.models.protocol import Model
 from herded.run.build_result import build_sampler_result, build_solver_result
 from herded.run.checkpoints.save_and_resume import (
@@ -117,7 +117,7 @@ def run_method(
             stopped = run_until_done(
                 solver,
                 nullcontext(stop),
-                seconds=None if solver.method.in_one_step else seconds,
+                seconds=None if solver.in_one_step else seconds,
                 progress=progress,
                 callback=callback,
                 save=None if checkpoint is None else lambda: _try_to_save(solver, checkpoint),
@@ -126,7 +126,7 @@ def run_method(
             )
             if solver.interrupted and checkpoint is not None:
                 _try_to_save(solver, checkpoint)
-            if solver.interrupted and solver.method.in_one_step:
+            if solver.interrupted and solver.in_one_step:
                 raise Interrupted(NO_PART)  # of an elimination no part is an answer
             result = _cross_check_solver(build_solver_result(solver, reason), max_memory)
         return flag_interrupted(result) if stopped or stop.is_set() else result
@@ -179,8 +179,8 @@ def run_method(
                 f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
             )
         result = build_sampler_result(run, reason, doubt)
-        in_time = hasattr(method, "weights") and getattr(method, "schedule", None) is None
-        if in_time and chains > 1 and not run.interrupted:
+        own = sampler_capabilities(method)
+        if own.herds_in_time and not own.is_annealed and chains > 1 and not run.interrupted:
             from herded.run.diagnostics.cross_check import (
                 add_herd_cross_check,  # herding in time has a bias of its own
             )
@@ -201,7 +201,7 @@ def run_method(
 
 def _cross_check_solver(result: Result, max_memory: Size | None) -> Result:
     """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
-    if not result.method.in_one_step:
+    if not solver_capabilities(result.method).in_one_step:
         from herded.run.diagnostics.cross_check import (
             add_solver_diagnostics,  # loads much that samplers have no use for
         )

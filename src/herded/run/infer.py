@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from herded.errors import HerdedWarning
 from herded.layouts.base import Layout
 from herded.layouts.state import State
-from herded.methods.protocol import Sampler, Solver
+from herded.methods.protocol import Sampler, Solver, solver_capabilities
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
@@ -188,5 +188,5 @@ def _stopping(method: object, on_interrupt: str) -> AbstractContextManager[Any]:
     """
     if isinstance(method, Recommendation):
         method = method.method
-    has_parts = not (is_solver(method) and method.in_one_step)
+    has_parts = not (is_solver(method) and solver_capabilities(method).in_one_step)
     return stop_event_on_interrupt() if on_interrupt == "return" and has_parts else nullcontext()

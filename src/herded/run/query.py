@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.methods.protocol import Sampler, Solver
+from herded.methods.protocol import Sampler, Solver, has_same_layouts
 from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.observables.recorder import Observable, Observables
@@ -114,22 +114,7 @@ def check_layout(layout: Layout, model: Model, method: object) -> None:
         return
     if layout.model is not model:
         raise MethodError("expected a layout that was compiled for this model, got another's")
-    options = (
-        "weights",
-        "slack",
-        "scan",
-        "herd",
-        "moves",
-        "method",
-        "rungs",
-        "hottest_beta",
-        "swaps",
-    )
-    if (
-        type(layout.method) is not type(method)
-        or any(getattr(layout.method, n, None) != getattr(method, n, None) for n in options)
-        or is_annealed(layout.method) != is_annealed(method)
-    ):
+    if not has_same_layouts(layout.method, method):
         raise MethodError(
             f"expected a layout from compile(model) of {method!r:.200}, got one of "
             f"{layout.method!r:.200}"

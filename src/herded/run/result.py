@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from herded.errors import MethodError, ModelError, NotKeptError
+from herded.methods.protocol import sampler_capabilities
 from herded.models.naming import named_row, named_state, variable_index
 from herded.run.diagnostics.intervals import (
     correlated_margins,
@@ -246,7 +247,8 @@ class Result:
                 f"standard error, got {self.sweeps * members}, after which chains may agree by "
                 "chance: use more sweeps"
             )
-        fresh = getattr(self.method, "herd", 1) > 1 and not hasattr(self.method, "weights")
+        own = sampler_capabilities(self.method)
+        fresh = own.members > 1 and not own.herds_in_time
         if not fresh and (chains == chains[0]).all():  # herds may: symmetry makes answers exact
             raise MethodError(
                 "expected chains that differ, got identical ones, whose spread says nothing: use "
@@ -283,7 +285,8 @@ class Result:
         rare = rare_margins(frequencies, samples, open_states(self.model))
         wider: np.ndarray = np.maximum(found, rare)
         times = self.kept.get("times")
-        if times is not None and members == 1 and not hasattr(self.method, "weights"):
+        herds_in_time = sampler_capabilities(self.method).herds_in_time
+        if times is not None and members == 1 and not herds_in_time:
             is_averaged = counted is not self.chain_marginals
             correlated = correlated_margins(frequencies, samples, times, is_averaged)
             np.maximum(wider, correlated, out=wider)

@@ -12,7 +12,7 @@ import numpy as np
 
 from herded.layouts.base import Layout
 from herded.layouts.state import State
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Sampler, sampler_capabilities
 from herded.methods.schedule import is_annealed
 from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.interrupts import stop_event_on_interrupt
@@ -227,8 +227,8 @@ class SamplerRun:
     @property
     def signature(self) -> tuple[Any, ...]:
         """Which kernels a run calls, by what that depends on."""
-        is_annealed = getattr(self.method, "schedule", None) is not None
-        of_method = type(self.method), is_annealed, getattr(self.method, "weights", None)
+        own = sampler_capabilities(self.method)
+        of_method = type(self.method), own.is_annealed, own.kernel_key
         of_run = self.blocks.dtype, len(self.chains) > 1, self.keep.kinds
         return *of_method, self.layout.signature, *of_run
 

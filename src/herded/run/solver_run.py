@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.methods.protocol import Answer, Solver
+from herded.methods.protocol import Answer, Solver, solver_capabilities
 from herded.models.constraints.start_states import check_support
 from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Snapshot
@@ -58,7 +58,7 @@ class SolverRun:
         if curve is not None:
             points = curve.sweeps(sweeps)
             curve.check(layout.model)
-        if not method.in_one_step:  # which finds out by itself
+        if not solver_capabilities(method).in_one_step:  # which finds out by itself
             check_support(layout.model)
         errors = np.full(len(points), np.nan)
         state = _initial_solver_state(layout, method, keep)
@@ -69,21 +69,26 @@ class SolverRun:
         return type(self.method).__name__
 
     @property
+    def in_one_step(self) -> bool:
+        """Whether sweeps mean nothing to the method."""
+        return solver_capabilities(self.method).in_one_step
+
+    @property
     def total(self) -> int:
-        if self.method.in_one_step:
+        if self.in_one_step:
             return int(getattr(self.state, "total", 1))
         return self.burn_in + self.sweeps
 
     @property
     def is_brief(self) -> bool:
         """Whether it is over before anybody could wonder what takes so long."""
-        if self.method.in_one_step and self.total >= MAX_BRIEF_PARTS:
+        if self.in_one_step and self.total >= MAX_BRIEF_PARTS:
             return False
         return self.total * self.layout.model.n_variables < BRIEF_RUN_UPDATES
 
     def stopping(self, saves: bool = False) -> AbstractContextManager[threading.Event]:
         """Where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
-        at_once = self.method.in_one_step and not saves
+        at_once = self.in_one_step and not saves
         return nullcontext(threading.Event()) if at_once else stop_event_on_interrupt()
 
     def is_finished(self) -> bool:
@@ -123,7 +128,7 @@ class SolverRun:
 
 def _initial_solver_state(layout: Layout, method: Any, keep: KeepOptions) -> Any:
     """The state of a solver, which is told what to find if it does no more than that."""
-    if not getattr(method, "finds_what_is_asked", False):
+    if not solver_capabilities(method).computes_on_request:
         return method.init(layout)
     return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep.kinds})
 
@@ -140,7 +145,7 @@ def refuse_sampler_options(
     asked = (
         ("chains", chains != 1),
         ("start", start is not None),
-        ("checkpoint", checkpoint is not None and not getattr(method, "saves", False)),
+        ("checkpoint", checkpoint is not None and not solver_capabilities(method).can_save),
         ("executor", executor is not None),
         ("keep=[Samples()]", keep.samples is not None),
         ("keep=[Observable()]", keep.observables is not None),

@@ -19,6 +19,8 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.models.factor_graph import has_factors
+from herded.models.protocol import is_model
 from herded.run.build_result import full_repr
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Progress
@@ -147,7 +149,7 @@ def infer_tiled(
         raise ModelError(
             "expected a lattice such as StoredLattice('field.npy', 0.5), got "
             f"{describe_value(lattice)}"
-            f"{': use infer' if hasattr(lattice, 'as_factor_graph') else ''}"
+            f"{': use infer' if is_model(lattice) and has_factors(lattice) else ''}"
         )
     work = TileJob(
         lattice, method or _default(lattice), _check_integer("burn_in", burn_in, 0), rao_blackwell

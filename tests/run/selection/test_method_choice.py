@@ -250,7 +250,7 @@ def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
         return
     assert need < max_memory
     options = {}
-    if hasattr(method, "init") and not hasattr(method, "in_one_step"):
+    if isinstance(method, hd.Sampler):
         options = {"chains": 2, "keep": [hd.Marginals(rao_blackwell=True), hd.BestState()]}
     hd.infer(first, method, sweeps=2, **options)  # compiles
     model = BUILDERS[name]()  # of which no layout is kept

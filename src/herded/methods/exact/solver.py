@@ -31,7 +31,7 @@ from herded.methods.exact.elimination_order import MAX_AXES, EliminationOrder, e
 from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
 from herded.methods.exact.elimination_tables import BYTES_PER_ENTRY, fill_buckets
 from herded.methods.options import Options
-from herded.methods.protocol import Answer, SolverLayout
+from herded.methods.protocol import Answer, SolverCapabilities, SolverLayout
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.system import memory_limits
@@ -89,9 +89,9 @@ class Exact(Options):
     (2.7535, array([[1, 1, 1]]))
     """
 
-    in_one_step: ClassVar[bool] = True
-    finds_what_is_asked: ClassVar[bool] = True
-    saves: ClassVar[bool] = True
+    capabilities: ClassVar[SolverCapabilities] = SolverCapabilities(
+        in_one_step=True, computes_on_request=True, can_save=True
+    )
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

@@ -20,7 +20,7 @@ from herded.layouts.base import Layout
 from herded.layouts.factor_arrays import FactorArrays, compile_factors
 from herded.layouts.visit_order import SEQUENTIAL, ScanArrays
 from herded.methods.options import Options
-from herded.methods.protocol import Answer, SolverLayout
+from herded.methods.protocol import Answer, SolverCapabilities, SolverLayout
 from herded.methods.viterbi import kernels
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
@@ -68,7 +68,7 @@ class Viterbi(Options):
     (array([0, 1, 1]), 5.5)
     """
 
-    in_one_step: ClassVar[bool] = True
+    capabilities: ClassVar[SolverCapabilities] = SolverCapabilities(in_one_step=True)
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None

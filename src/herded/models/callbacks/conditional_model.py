@@ -15,6 +15,7 @@ from herded.models import summary
 from herded.models.callbacks.frozen_data import frozen_data
 from herded.models.callbacks.function_calls import CompiledCallbacks, compile_callbacks
 from herded.models.callbacks.path_scores import allowed_states_mask, mean_logit_spread, path_scores
+from herded.models.protocol import ModelCapabilities
 from herded.models.validation import (
     check_cardinalities,
     check_names,
@@ -113,7 +114,11 @@ class ConditionalModel:
     # Zeros in a function cannot be seen in advance: an impossible start is detected on trial.
     has_hard_zeros: ClassVar[bool] = False
     zeros_tie_variables: ClassVar[bool] = True
-    works_with: ClassVar[str] = 'Gibbs(herd=64), Gibbs() or HerdedGibbs(weights="pooled", slack=4)'
+    capabilities: ClassVar[ModelCapabilities] = ModelCapabilities(
+        checks_states=True,
+        has_start_temperature=True,
+        suitable_methods='Gibbs(herd=64), Gibbs() or HerdedGibbs(weights="pooled", slack=4)',
+    )
 
     def __init__(
         self,

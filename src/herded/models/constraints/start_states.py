@@ -8,7 +8,7 @@ limited. A search that ends before this limit without a state has proved that th
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from herded.models.constraints.constraint_search import (
 )
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.naming import variable_text
-from herded.models.protocol import Model
+from herded.models.protocol import Model, model_capabilities
 from herded.models.validation import check_states
 from herded.system.compilation.jit import plain_python_if_short
 from herded.system.last_value_cache import cache_last
@@ -211,8 +211,11 @@ def check_start(model: Model, state: ArrayLike) -> np.ndarray:
             f"{variable_text(model, i)} is {x[i]} in the start and {model.evidence[i]} in the "
             "evidence: correct one of them"
         )
-    is_possible = getattr(model, "is_possible", None)  # models that may have no log-score have it
-    if is_possible(x) if is_possible else model.log_score(x) > -np.inf:
+    if model_capabilities(model).checks_states:  # such a model may have no log-score
+        is_possible = cast(Any, model).is_possible(x)
+    else:
+        is_possible = model.log_score(x) > -np.inf
+    if is_possible:
         return x
     if not has_factors(model):
         raise ModelError(

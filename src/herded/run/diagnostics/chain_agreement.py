@@ -150,8 +150,7 @@ def _share(equal: np.ndarray) -> np.ndarray:
 
 def state_text(model: Model, i: int, k: int) -> str:
     """State `k` of variable `i`, by its name if it has one."""
-    names = getattr(model, "state_names", None)
-    return repr(names[i][k]) if names else str(k)
+    return repr(model.state_names[i][k]) if model.state_names else str(k)
 
 
 def others_text(others: int, one: str, many: str) -> str:

@@ -11,11 +11,12 @@ import numpy as np
 
 from herded.errors import HerdedError
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.layout_cache import cached_layout
 from herded.layouts.visit_order import connected_components
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.gibbs import Gibbs
+from herded.methods.layout_cache import cached_layout
 from herded.methods.mean_field.solver import MeanField
+from herded.methods.protocol import sampler_capabilities
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
@@ -94,7 +95,7 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
     updates = result.sweeps * len(result.state)
     if updates < MIN_UPDATES_TO_CROSS_CHECK or "chain_marginals" not in result.kept:
         return result
-    moves = getattr(result.method, "moves", None)
+    moves = sampler_capabilities(result.method).moves
     share = CHECK_UPDATES_DIVISOR if moves is None else CHECK_UPDATES_DIVISOR_IN_BLOCKS
     sweeps = updates // (share * CROSS_CHECK_HERDS * CROSS_CHECK_MEMBERS)
     limit = None if seconds is None else seconds / 10

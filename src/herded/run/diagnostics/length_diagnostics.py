@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from herded.methods.protocol import sampler_capabilities
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.run.diagnostics.chain_agreement import InfoDiagnostic
@@ -75,14 +76,15 @@ def needs_other_starts(result: Result) -> bool:
     """
     if not {"chain_marginals", "times"} <= result.kept.keys():
         return False
-    if hasattr(result.method, "rungs"):
+    own = sampler_capabilities(result.method)
+    if own.rungs > 1:
         return only_few_round_trips(result) is not None
     kinds = {one.kind for one in result.diagnostics}
     if kinds:
         return EQUAL_STARTS_KIND in kinds
     model, facts = result.model, result.provenance
     is_few = facts["chains"] > 1 and facts["chains"] * facts["members"] < FEW_STARTS
-    is_plain = not hasattr(result.method, "weights")  # herding in time has a bias of its own
+    is_plain = not own.herds_in_time  # herding in time has a bias of its own
     return is_few and is_plain and not _is_walled(model) and has_factors(model)
 
 

@@ -10,11 +10,11 @@ where herds without a ladder mix by themselves and agree.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from herded.errors import HerdedError
+from herded.methods.protocol import sampler_capabilities
 from herded.models.naming import variable_text
 from herded.run.diagnostics.chain_agreement import others_text, state_text
 from herded.run.diagnostics.cross_check import different_entry, run_check_herds
@@ -70,8 +70,7 @@ def with_other_starts(
     sweeps = min(wanted, _affordable_sweeps(result, is_shared))
     if sweeps < max(MIN_START_CHECK_SWEEPS, MIN_SWEEPS_PER_TIME * times.typical):
         return result
-    method: Any = getattr(result.method, "method", result.method)  # of a ladder: what it tempers
-    moves = getattr(method, "moves", None)
+    moves = sampler_capabilities(result.method).moves
     limit = None if seconds is None else seconds / SECONDS_SHARE
     try:
         herds = run_check_herds(
@@ -141,7 +140,7 @@ def _without(result: Result, one: Diagnostic) -> Result:
 def _affordable_sweeps(result: Result, is_shared: bool) -> int:
     """Sweeps of the herds that take no more than their share of the run's time."""
     facts, n = result.provenance, int(result.model.n_variables)
-    rungs = int(getattr(result.method, "rungs", 1))
+    rungs = sampler_capabilities(result.method).rungs
     visits = int(facts["sweeps"] + facts["burn_in"]) * int(facts["chains"]) * rungs * n
     if is_shared:
         updates = max(MAX_UPDATES, visits * int(facts["members"]) // RUN_SHARE_DIVISOR)

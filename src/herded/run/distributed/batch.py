@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 from herded.errors import HerdedError, Interrupted, MethodError, ModelError
 from herded.io.model_files import read_model
 from herded.methods.protocol import Method
-from herded.models.protocol import Model
+from herded.models.protocol import Model, is_model
 from herded.models.summary import count_text
 from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.infer import infer
@@ -142,7 +142,7 @@ def infer_as_completed(
 
 def _check_models(models: object) -> None:
     """Raise unless `models` is a collection: one model or one file name is refused."""
-    if _is_file(models) or hasattr(models, "content_hash") or not hasattr(models, "__iter__"):
+    if _is_file(models) or is_model(models) or not isinstance(models, Iterable):
         raise ModelError(
             f"expected a list of models or of files for infer_many, got {describe_value(models)}: "
             "put it into a list, or use infer"

@@ -14,7 +14,7 @@ from herded.layouts.proposal import Proposal
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs
-from herded.methods.protocol import Method, Sampler
+from herded.methods.protocol import Method, Sampler, sampler_capabilities
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.run.diagnostics.cross_check import SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS
@@ -88,7 +88,7 @@ def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> 
         need += 5 * BYTES_PER_NUMBER * each / (4.0 * int(states.min(initial=2)))
     if proposal.has_growing_memory:
         # Tables that grow have twice the room they need, and are copied from one to the other.
-        met = min(float(getattr(method, "max_weights", np.inf)), proposal.contexts)
+        met = min(sampler_capabilities(method).max_weights, proposal.contexts)
         need += chains * 4.0 * met * (8.0 + 4.0 * int(model.cardinalities.max()))
     return need
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import MethodError, ModelError
+from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.models.validation import check_states
 from herded.system.argument_checks import as_integer_array, edge_array, short_repr
@@ -120,7 +121,7 @@ class Correlations:
     def _along(self, x: np.ndarray, distances: np.ndarray, model: Model) -> np.ndarray:
         """(..., distances) the share of pairs that are alike, over all axes of a lattice."""
         shape = model.shape
-        if not hasattr(model, "is_periodic_by_axis") and len(shape) < 2:
+        if not isinstance(model, Lattice) and len(shape) < 2:
             raise MethodError(
                 f"expected pairs (E, 2) for Correlations on a model that is no lattice, got "
                 f"{short_repr(self.at)}"
@@ -158,7 +159,9 @@ def _alike_share_at_distance(
 
 def periodic_axes(model: Model) -> tuple[bool, ...]:
     """Whether the borders of a lattice are joined, for each axis."""
-    return tuple(getattr(model, "is_periodic_by_axis", (False,) * len(model.shape)))[::-1]
+    if isinstance(model, Lattice):
+        return tuple(model.is_periodic_by_axis)[::-1]
+    return (False,) * len(model.shape)
 
 
 def common_cardinality(model: Model) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 
 from herded.errors import HerdedError, InfeasibleError
 from herded.methods.gibbs import Gibbs
-from herded.methods.protocol import Sampler
+from herded.methods.protocol import Sampler, sampler_capabilities
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
@@ -172,7 +172,7 @@ def later_stages(model: Model, first: Stage, updates: int, *, by_clock: bool) ->
         return
     zeros = model.has_hard_zeros and model.zeros_tie_variables
     seed = first.method.seed
-    if zeros and getattr(first.method, "moves", None) is None:
+    if zeros and sampler_capabilities(first.method).moves is None:
         found = recommend_blocks(updates, seed)
         sweeps = None if by_clock else found.sweeps
         yield Stage("blocks", found.method, sweeps, found.burn_in, found.chains)

@@ -7,6 +7,7 @@ numbers: neither the free memory of the moment nor its load decides how a model 
 """
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from herded.methods.protocol import Method
 from herded.methods.schedule import linear_temperature
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
-from herded.models.protocol import Model
+from herded.models.protocol import Model, model_capabilities
 from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.selection.recommendation import DEFAULT_UPDATES, recommend
 from herded.system import memory_limits
@@ -187,10 +188,12 @@ def make_annealed_method(
 ) -> HerdedGibbs | Gibbs:
     """An annealed method that begins hot enough to cross the barriers of this model's factors.
 
-    Models of other kinds say how hot that is (`hot`), or begin at 1.
+    Models of other kinds say how hot that is (`start_temperature`), or begin at 1.
     """
     if not has_factors(model):
-        return Gibbs(seed=seed, schedule=LinearCooling(getattr(model, "start_temperature", 1.0)))
+        is_known = model_capabilities(model).has_start_temperature
+        hot = float(cast(Any, model).start_temperature) if is_known else 1.0
+        return Gibbs(seed=seed, schedule=LinearCooling(hot))
     schedule = LinearCooling(_barrier_temperature(to_factor_graph(model)))
     if herded and int(model.cardinalities.max()) <= MAX_ANNEALED_STATES:
         return HerdedGibbs("pooled", seed=seed, schedule=schedule)

@@ -6,8 +6,8 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from herded.layouts.base import SweepableLayout
-from herded.layouts.layout_cache import cached_layout
 from herded.methods.gibbs import Gibbs
+from herded.methods.layout_cache import cached_layout
 from herded.models.constraints.start_states import member_starts
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size

@@ -14,7 +14,7 @@ from herded.layouts.base import Layout
 from herded.methods.default_weights import POOLED_SLACK, default_weights
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
-from herded.methods.protocol import Method, Sampler
+from herded.methods.protocol import Method, Sampler, sampler_capabilities
 from herded.methods.registry import make_method
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
@@ -193,7 +193,7 @@ def _sweeps(
     if asked.seconds is not None and asked.sweeps is None:
         return None
     if choice.burn_in is not None:  # planned for so many updates in all
-        each = _updates(asked) // (chains * getattr(choice.method, "herd", 1))
+        each = _updates(asked) // (chains * sampler_capabilities(choice.method).members)
         found = max(1, each - choice.burn_in)
         if choice.chains == chains:
             found = choice.sweeps or found

@@ -5,9 +5,11 @@ layout, whatever the seed; most layouts of herds are the same for any number of 
 layouts are kept: a large one is worth compiling again, and not the memory that it would hold.
 """
 
-from typing import Any, Protocol
+from dataclasses import is_dataclass
+from typing import Any, cast
 
 from herded.layouts.base import Layout
+from herded.methods.protocol import Method, sampler_capabilities
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 
@@ -22,28 +24,22 @@ class LayoutCache(dict[Any, Layout]):
         return LayoutCache, ()
 
 
-class CompilesLayouts(Protocol):
-    """A method, as this file knows it."""
-
-    def compile(self, model: Model, *, kind: str | None, max_memory: Size | None) -> Layout:
-        """Lay the model out."""
-
-
 def cached_layout(
-    model: Model, method: CompilesLayouts, kind: str | None, max_memory: Size | None
+    model: Model, method: Method, kind: str | None, max_memory: Size | None
 ) -> Layout:
     """The layout of `method.compile`, made only once where it is small."""
-    kept = getattr(model, "_layouts", None)
-    if kept is None:
-        kept = LayoutCache()
-        try:
-            object.__setattr__(model, "_layouts", kept)
-        except (AttributeError, TypeError):  # somebody's own, that has no room
-            return method.compile(model, kind=kind, max_memory=max_memory)
+    try:
+        kept: LayoutCache = vars(model).setdefault("_layouts", LayoutCache())
+    except TypeError:  # a model with slots, which has no room
+        return method.compile(model, kind=kind, max_memory=max_memory)
     key = _layout_cache_key(method, kind, max_memory)
     layout = kept.get(key) if key else None
     if layout is not None and layout.model is model:  # not another's, where it was copied with it
-        fitting = layout if layout.method == method else layout.for_method(method)
+        fitting = (
+            layout
+            if layout.method == method
+            else layout.for_method(method, sampler_capabilities(method).members)
+        )
         if fitting is not None:
             return fitting
     layout = method.compile(model, kind=kind, max_memory=max_memory)
@@ -56,14 +52,11 @@ def cached_layout(
 
 def _layout_cache_key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
     """What a layout depends on, or None where that may change or is no proper choice."""
-    if not getattr(getattr(method, "__dataclass_params__", None), "frozen", False):
+    if not is_dataclass(method) or not cast(Any, method).__dataclass_params__.frozen:
         return None
-    key = (
-        getattr(method, "layout_key", method),
-        kind,
-        max_memory,
-        type(max_memory),
-    )  # True is 1, and no number of bytes
+    own = sampler_capabilities(method).layout_key
+    # True is 1, and no number of bytes: so the type counts as well.
+    key = (method if own is None else (type(method), own), kind, max_memory, type(max_memory))
     try:
         hash(key)
     except TypeError:

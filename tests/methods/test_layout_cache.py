@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.layouts.layout_cache import MAX_CACHED_LAYOUT_BYTES, MAX_CACHED_LAYOUTS, cached_layout
+from herded.methods.layout_cache import MAX_CACHED_LAYOUT_BYTES, MAX_CACHED_LAYOUTS, cached_layout
 
 
 def pair():
