@@ -75,13 +75,13 @@ def test_lattices_that_make_no_sense(tmp_path):
                 hd.StoredLattice(np.zeros((4, 4)), clamped=known), out=tmp_path / "m.npy"
             )
     mask = hd.StoredLattice(np.zeros((4, 4)), clamped=np.zeros((4, 4), bool))
-    with pytest.raises(hd.ModelError, match=r"in clamped, got True and False: where a mask"):
+    with pytest.raises(hd.ModelError, match=r"in clamped, got True and False: write the"):
         hd.infer_tiled(mask, out=tmp_path / "m.npy")
     with pytest.raises(hd.ModelError, match=r"got Lattice of shape \(4, 4\): use infer$"):
         hd.infer_tiled(hd.ising_grid(np.zeros((4, 4))), out=tmp_path / "m.npy")
     field = np.zeros((4, 4))
     field[2, 2] = np.nan
-    place = r"in field, got nan at \(0, 2\), counted from row 2 and column 0"
+    place = r"in field, got nan at \(0, 2\), counting from row 2 and column 0"
     with pytest.raises(hd.ModelError, match=place):
         hd.StoredLattice(field).patch(2, 0, 4, 4)
     with pytest.raises(hd.ModelError, match="got nan at"):
@@ -93,8 +93,8 @@ def test_lattices_that_make_no_sense(tmp_path):
     [
         (None, "but: No such file"),
         (b"", "got an empty file"),
-        (b"import numpy as np\n", "got a file that begins b'import numpy as np.n'"),
-        (b"PK\x03\x04", "got a file that begins b'PK"),
+        (b"import numpy as np\n", "got a file that begins with b'import numpy as np.n'"),
+        (b"PK\x03\x04", "got a file that begins with b'PK"),
         (b"\x93NUMPY\x01\x00", "but: "),
     ],
 )

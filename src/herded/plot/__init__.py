@@ -1,9 +1,9 @@
-"""Pictures of results and models: marginals, error curves, samples, observables, graphs.
+"""Plots of results and models: marginals, error curves, samples, observables, graphs.
 
-Each function gives a matplotlib figure; a notebook shows it, `figure.savefig(path)` writes it.
-`marginal_plots.py`, `curve_plots.py`, `sample_plots.py` and `graph_plots.py` have the functions,
-and `figure_helpers.py` what they share. The functions take results and models as they are and
-compute nothing new; matplotlib itself is imported by `herded.system.figures` only.
+Each function returns a matplotlib figure: a notebook displays it, `figure.savefig(path)` writes it.
+The functions are in `marginal_plots.py`, `curve_plots.py`, `sample_plots.py` and `graph_plots.py`;
+`figure_helpers.py` has what they share. They take results and models as they are and compute
+nothing new. Only `herded.system.figures` imports matplotlib.
 
 Start reading at `marginal_plots.py`.
 """

@@ -1,4 +1,4 @@
-"""Curves: the error as a run goes on, and the values of observables."""
+"""Line plots: the error during a run, and the values of observables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,17 +17,17 @@ from herded.system.figures import (
 )
 
 LINE_COLOURS = (GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, *OTHER_COLOURS)
-MAX_CHAIN_LINES = 8  # of chains
-MAX_LINE_POINTS = 2000  # of a line
+MAX_CHAIN_LINES = 8  # chains drawn as lines of their own
+MAX_LINE_POINTS = 2000  # points of a line
 
 
 @with_plot_style
 def curve(results: Any) -> Any:
-    """The error of marginals against sweeps, of runs with `keep=[ErrorCurve(reference)]`.
+    """Plot the error of marginals against sweeps, for runs with `keep=[ErrorCurve(reference)]`.
 
     Parameters
     ----------
-    results : Result or dict
+    One result, or several by the names to show. Thin lines are single chains.
         One result, or several by the names they shall have. Thin lines are chains.
 
     Returns
@@ -60,13 +60,13 @@ def curve(results: Any) -> Any:
 
 @with_plot_style
 def series(result: Any, name: str | None = None) -> Any:
-    """The values of observables against sweeps; thin lines are chains, or members of herds.
+    """Plot the values of observables against sweeps; thin lines are chains, or members of herds.
 
     Parameters
     ----------
     result : Result
     name : str, optional
-        Of one observable; by default all.
+        The observable to plot; by default all of them.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def series(result: Any, name: str | None = None) -> Any:
     found = list(result.observables.values()) if name is None else [result.observables[name]]
     if not found:
         raise NotKeptError(
-            "expected observables for a picture, but the run ended before the first value: use "
+            "expected observables to plot, but the run ended before the first value: use "
             "more sweeps, or a smaller Observable(every=)"
         )
     figure, axes = subplots(len(found), 1, width=WIDTH_INCHES, height=0.6 + 2.0 * len(found))
@@ -93,7 +93,7 @@ def series(result: Any, name: str | None = None) -> Any:
             axis.plot(sweeps, chain, color=GIBBS_COLOUR, alpha=0.3, linewidth=0.6)
         mean = float(np.ravel(observed.mean)[0])
         axis.axhline(mean, color=HERDED_COLOUR, linewidth=1.2)
-        first = " (the first of its numbers)" if values.shape[2] > 1 else ""
+        first = " (its first component)" if values.shape[2] > 1 else ""
         axis.set_ylabel(plain_axis_label(observed.name))
         axis.set_title(f"{plain_axis_label(observed.name)}{first}: mean {mean:.5g}", fontsize=9)
     np.ravel(axes)[-1].set_xlabel("sweeps after the burn-in")

@@ -1,4 +1,4 @@
-"""What pictures share: sizes, images with a scale, names that fit."""
+"""Helpers shared by the plots: sizes, images with a scale, names that fit."""
 
 from typing import Any
 
@@ -7,19 +7,19 @@ import numpy as np
 from herded.models.protocol import Model
 from herded.system.figures import subplots
 
-WIDTH_INCHES = 6.4  # inches
-MAX_NAME_CHARS = 24  # letters of a name
+WIDTH_INCHES = 6.4
+MAX_NAME_CHARS = 24  # characters of a name
 
 
 def plain_axis_label(label: Any, longest: int = MAX_NAME_CHARS) -> str:
-    """A name as it may stand beside an axis: matplotlib reads no formula into it."""
+    """Shorten a name for use as an axis label, without letting matplotlib read formulas in it."""
     text = ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
     text = "".join(c if c.isprintable() else "?" for c in text).replace("$", r"\$")
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def shared_state(model: Model, k: int) -> str:
-    """What state `k` is called, where all variables call it so, or its number."""
+    """Return the name of state `k` if all variables share it, or else its number."""
     names = model.state_names
     return (
         plain_axis_label(names[0][k], 12)
@@ -29,7 +29,7 @@ def shared_state(model: Model, k: int) -> str:
 
 
 def middle_slice(values: np.ndarray) -> tuple[np.ndarray, str]:
-    """Values in two dimensions, and where they were taken from those in more."""
+    """Return values in two dimensions, and which slice of a larger array they are."""
     if values.ndim == 1:
         return values[None], ""
     place = [size // 2 for size in values.shape[:-2]]
@@ -38,7 +38,7 @@ def middle_slice(values: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def make_panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """A figure of so many axes, two or three beside each other."""
+    """Create a figure with `count` axes, two or three per row."""
     columns = 2 if count in (2, 4) else min(3, count)
     rows = -(-count // columns)
     figure, axes = subplots(rows, columns, width=width * columns, height=height * rows)
@@ -50,7 +50,7 @@ def make_panels(count: int, width: float, height: float) -> tuple[Any, list[Any]
 def image(
     figure: Any, axis: Any, values: np.ndarray, title: str, top: float, *, scale: bool = True
 ) -> None:
-    """Values from 0 to `top` as greys, with a scale."""
+    """Draw values from 0 to `top` in greys, with a scale."""
     shown = axis.imshow(values, cmap="gray", vmin=0.0, vmax=top, interpolation="nearest")
     axis.set_title(title)
     axis.set_xticks([])

@@ -1,4 +1,4 @@
-"""Graphs of models: who shares a factor with whom, and what is known of each."""
+"""Graphs of models: which variables share a factor, and what is known about each."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from herded.plot.figure_helpers import plain_axis_label, shared_state
 from herded.system.figures import HERDED_COLOUR, subplots, with_plot_style
 
 MAX_NODE_NAMES = 60
-MAX_FORCE_VARIABLES = 400  # variables between which forces are computed
-MAX_DRAWN_EDGES = 20_000  # that are drawn
+MAX_FORCE_VARIABLES = 400  # variables for which spring forces are computed
+MAX_DRAWN_EDGES = 20_000  # edges that are drawn
 SPRING_ROUNDS = 120
 
 
 @with_plot_style
 def graph(of: Any) -> Any:
-    """The variables of a model and which of them share a factor.
+    """Plot the variables of a model and which of them share a factor.
 
-    Of a result of two states the colour is P(x = 1), of more the probability of the most probable
-    state. Observed variables have a red ring. Grids lie as they are, other graphs as springs would
-    pull them.
+    For a result with two states the colour is P(x = 1), with more it is the probability of the most
+    probable state. Observed variables have a red ring. Grids keep their shape; other graphs are
+    laid out as springs would pull them.
 
     Parameters
     ----------
@@ -85,18 +85,18 @@ def _find_kept(of: Any) -> Any:
 
 
 def _edges(model: Any) -> np.ndarray:
-    """(E, 2) pairs i < j that share a factor."""
+    """Return the pairs i < j (E, 2) that share a factor."""
     start, members = to_factor_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
 
 
 def _places(model: Any, edges: np.ndarray) -> np.ndarray:
-    """(N, 2) where variables are drawn."""
+    """Return the positions (N, 2) at which variables are drawn."""
     n, shape = model.n_variables, model.shape
     if len(shape) > 1:
         index = np.stack(np.unravel_index(np.arange(n), shape), axis=1).astype(float)
-        # Further dimensions lean to the right and up, a little apart.
+        # Further dimensions are drawn shifted to the right and up, a little apart.
         lean = index[:, :-2] @ np.array([[0.35, 0.28]] * (len(shape) - 2)).reshape(-1, 2)
         return np.stack([index[:, -1] + lean[:, 0], -index[:, -2] + lean[:, 1]], axis=1)
     places = _spectral_layout(n, edges)
@@ -104,7 +104,7 @@ def _places(model: Any, edges: np.ndarray) -> np.ndarray:
 
 
 def _spectral_layout(n: int, edges: np.ndarray) -> np.ndarray:
-    """Places at which neighbours are near: the slowest modes of averaging over neighbours."""
+    """Place neighbours near each other by the slowest modes of averaging over neighbours."""
     rng = np.random.default_rng(0)
     x, ends = rng.normal(size=(n, 2)), np.concatenate([edges, edges[:, ::-1]])
     degree = np.bincount(ends[:, 0], minlength=n) + 1.0
@@ -121,12 +121,14 @@ def _spectral_layout(n: int, edges: np.ndarray) -> np.ndarray:
 
 
 def _spring_layout(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Pull neighbours together and push all others apart, less and less far."""
+    """Pull neighbours together and push all others apart, over shrinking distances."""
     n = len(x)
     length = 1.0 / np.sqrt(n)
     x = x / max(1e-300, np.abs(x).max())
     for step in np.linspace(0.12, 0.005, SPRING_ROUNDS):
-        gaps = [side[:, None] - side for side in x.T.copy()]  # a dimension each: rows are added up
+        gaps = [
+            side[:, None] - side for side in x.T.copy()
+        ]  # one dimension at a time, since rows are summed
         push = length**2 / np.maximum(gaps[0] * gaps[0] + gaps[1] * gaps[1], 1e-6)
         force = np.stack([(gap * push).sum(axis=1) for gap in gaps], axis=1) - 0.02 * x
         pull = x[edges[:, 0]] - x[edges[:, 1]]

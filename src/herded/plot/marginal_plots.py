@@ -1,4 +1,4 @@
-"""Marginals as pictures: images of grids, bars of a few variables, a curve of many."""
+"""Marginals as plots: images of grids, bars of a few variables, a curve of many."""
 
 from typing import Any
 
@@ -17,26 +17,26 @@ from herded.plot.figure_helpers import (
 )
 from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, with_plot_style
 
-MAX_BAR_ROWS = 40  # variables that have a bar and a name each
-MAX_STATE_PANELS = 6  # states of a grid that have an image each
-ROW_INCHES = 0.24  # inches of a bar
+MAX_BAR_ROWS = 40  # variables with a bar and a name each
+MAX_STATE_PANELS = 6  # states of a grid with an image each
+ROW_INCHES = 0.24  # height of a bar
 GREY = "#9ca3af"
 BEST_STATE_TITLE = "most probable state"
 
 
 @with_plot_style
 def marginals(result: Any, variables: Any = None) -> Any:
-    """A picture of P(x_i = k).
+    """Plot the marginals P(x_i = k).
 
-    Grids are images, of three and more dimensions the slice in the middle; up to 40 variables have
-    a bar each, with 95 % intervals where several chains give them; of more, the probabilities are
-    shown in order of size.
+    Grids become images; with three or more dimensions, of the slice in the middle. Up to 40
+    variables get a bar each, with 95 % intervals if several chains provide them. For more variables
+    the probabilities are plotted in order of size.
 
     Parameters
     ----------
     result : Result
     variables : sequence, optional
-        Which to show, by name, number or pixel; by default all.
+        The variables to show, by name, number or pixel; by default all.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def marginals(result: Any, variables: Any = None) -> Any:
 
 
 def _images(model: Model, table: np.ndarray) -> Any:
-    """Grids: P(x = 1) of two states, each of a few, the most probable of many."""
+    """Draw grids: P(x = 1) for two states, one panel per state for a few, the best for many."""
     k = table.shape[1]
     shown = [(f"P({plain_axis_label(state_label(model, 0, s))})", table[:, s]) for s in range(k)]
     if k == 2:
@@ -75,7 +75,7 @@ def _images(model: Model, table: np.ndarray) -> Any:
 
 
 def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
-    """A row for each variable, its states side by side, and intervals where they are known."""
+    """Draw a row for each variable, its states side by side, and intervals if known."""
     model = result.model
     figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=1.0 + ROW_INCHES * max(4, len(picked)))
     spans = _intervals(result)
@@ -116,7 +116,7 @@ def _row_name(model: Model, i: int, binary: bool) -> str:
 
 
 def _shade(k: int, count: int) -> tuple[float, float, float, float]:
-    """A light blue to a darker one, on which text can be read."""
+    """Return a light to a darker blue, on which text is readable."""
     share = k / max(1, count - 1)
     return (0.86 - 0.42 * share, 0.91 - 0.28 * share, 0.97 - 0.10 * share, 1.0)
 
@@ -124,12 +124,12 @@ def _shade(k: int, count: int) -> tuple[float, float, float, float]:
 def _intervals(result: Any) -> np.ndarray | None:
     try:
         return np.asarray(result.interval).reshape(result.model.n_variables, -1, 2)
-    except MethodError:  # of one chain, or of identical ones
+    except MethodError:  # a single chain, or identical ones
         return None
 
 
 def _draw_ranked(model: Model, table: np.ndarray, picked: np.ndarray) -> Any:
-    """The probabilities of many variables in order of size."""
+    """Plot the probabilities of many variables in order of size."""
     figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=3.4)
     free = picked[model.evidence[picked] < 0]
     binary = bool((model.cardinalities[free] == 2).all())

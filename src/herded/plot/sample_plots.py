@@ -1,4 +1,4 @@
-"""Samples as pictures: grids side by side, other models as stripes over sweeps."""
+"""Samples as plots: grids side by side, other models as stripes over sweeps."""
 
 from typing import Any
 
@@ -16,21 +16,21 @@ from herded.plot.figure_helpers import (
 from herded.system.figures import subplots, with_plot_style
 
 MAX_ROW_NAMES = 40
-MAX_STRIPE_PIXELS = 1000  # along each side of stripes
+MAX_STRIPE_PIXELS = 1000  # along each side of a stripe plot
 
 
 @with_plot_style
 def samples(result: Any, most: int = 6) -> Any:
-    """Samples of a run with `keep=[Samples(...)]`.
+    """Plot samples of a run with `keep=[Samples(...)]`.
 
-    The last samples of some chains of a grid as images, of three and more dimensions the slice in
-    the middle; of any other model all samples of the first chain, a column each.
+    For a grid, the last samples of some chains as images (with three or more dimensions, of the
+    slice in the middle). For any other model all samples of the first chain, one column each.
 
     Parameters
     ----------
     result : Result
     most : int
-        How many images.
+        The number of images.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def samples(result: Any, most: int = 6) -> Any:
     model, kept = result.model, result.samples
     if not kept.shape[1]:
         raise NotKeptError(
-            "expected samples for a picture, but the run ended before the first: use more sweeps, "
+            "expected samples to plot, but the run ended before the first one: use more sweeps, "
             "or a smaller Samples(every=)"
         )
     if len(model.shape) > 1:
@@ -75,7 +75,7 @@ def samples(result: Any, most: int = 6) -> Any:
 
 
 def _images(model: Any, kept: np.ndarray, most: int) -> Any:
-    """The last samples of chains, then earlier ones."""
+    """Draw the last samples of the chains, then earlier ones."""
     chains, draws = kept.shape[:2]
     places = [(c, draws - 1 - d) for d in range(draws) for c in range(chains)][: max(1, most)]
     figure, axes = make_panels(len(places), 2.6, 2.4)

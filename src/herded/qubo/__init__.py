@@ -1,6 +1,6 @@
-"""Quadratic problems in binary variables, sampled and minimised the way dimod expects it.
+"""Quadratic problems in binary variables, sampled and minimised through dimod's interface.
 
-`dimod_sampler.py` has `HerdedSampler`: it takes a binary quadratic model, scales its biases
+`dimod_sampler.py` has `HerdedSampler`. It takes a binary quadratic model, scales its biases
 (`spin_biases.py`), cools herds of Gibbs chains along a schedule (`beta_schedule.py`), and returns a
 dimod sample set.
 

@@ -1,7 +1,7 @@
 """The inverse temperatures beta of an annealed run on a quadratic model, from hot to cold.
 
-The last sweep is at temperature 0, where every variable takes its better state, also over gaps so
-small that the coldest beta would leave them to chance.
+The last sweep is at temperature 0, where every variable takes its better state, even if the energy
+gap is so small that the coldest beta would leave the choice to chance.
 """
 
 import math
@@ -18,11 +18,11 @@ from herded.system.numerics.exp_log import exp_array, log
 
 SCHEDULE_KINDS = ("mixed", "geometric", "linear")
 
-# Found on other graphs than those of `python -m benchmarks --only qubo`.
-HOT_BETA_FACTOR = 1.2  # over the strength of a variable: hotter, most spins turn freely
-COLD_BETA_FACTOR = 5.0  # over a weak bias: colder, hardly a spin turns against it
-WEAK_BIAS_SHARE = 0.1  # biases so weak that only this part of all is weaker
-LINEAR_TAIL_FACTOR = 7.0  # a "mixed" temperature falls linearly to so small a part of what it was
+# Tuned on other graphs than those of `python -m benchmarks --only qubo`.
+HOT_BETA_FACTOR = 1.2  # times 1 / the strength of a variable: hotter, most spins turn freely
+COLD_BETA_FACTOR = 5.0  # times 1 / a weak bias: colder, hardly a spin turns against it
+WEAK_BIAS_SHARE = 0.1  # the quantile of biases that counts as weak
+LINEAR_TAIL_FACTOR = 7.0  # a "mixed" temperature falls linearly to 1/7 of its start
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class BetaSchedule:
     kind: str = "mixed"
 
     def times(self, factor: float) -> "BetaSchedule":
-        """The same for a model whose log-potentials are divided by `factor`."""
+        """Return the same schedule for a model whose log-potentials are divided by `factor`."""
         least, most = sys.float_info.min, sys.float_info.max
         hot, cold = (min(max(b * factor, least), most) if b else b for b in (self.hot, self.cold))
         return replace(self, hot=hot, cold=cold)
 
     def betas(self, sweeps: np.ndarray, total: int) -> np.ndarray:
-        """The inverse temperatures of `sweeps` out of `total`."""
+        """Return the inverse temperatures of `sweeps` in a run of `total`."""
         parts = np.minimum(sweeps / max(total - 2, 1), 1.0)
         if self.kind == "geometric":
             logs = (1.0 - parts) * log(self.hot) + parts * log(self.cold)
@@ -52,8 +52,8 @@ class BetaSchedule:
         return np.where(sweeps >= total - 1, np.inf, betas)
 
     def _mixed(self, parts: np.ndarray) -> np.ndarray:
-        """The temperature falls linearly to 1 / LINEAR_TAIL_FACTOR, then geometrically, as fast
-        at first.
+        """Lower the temperature linearly to 1 / LINEAR_TAIL_FACTOR, then geometrically at the same
+        initial rate.
         """
         whole = min(self.cold / self.hot, sys.float_info.max)
         fall = min(LINEAR_TAIL_FACTOR, whole)
@@ -65,7 +65,7 @@ class BetaSchedule:
         return betas
 
     def __call__(self, sweep: int, total: int) -> float:
-        """The temperature of one sweep."""
+        """Return the inverse temperature of one sweep."""
         beta = float(self.betas(np.array([sweep]), total)[0])
         return 1.0 / beta if beta > 0 else math.inf
 
@@ -73,7 +73,7 @@ class BetaSchedule:
 def make_beta_schedule(
     biases: SpinBiases, beta_range: tuple[float, float] | None, kind: str
 ) -> BetaSchedule:
-    """The schedule with the given range, or with one that fits the biases."""
+    """Build the schedule with the given range, or with one that suits the biases."""
     if kind not in SCHEDULE_KINDS:
         raise MethodError(
             f"expected beta_schedule_type to be one of {', '.join(SCHEDULE_KINDS)}, got {kind!r}"
@@ -98,7 +98,7 @@ def make_beta_schedule(
 
 
 def fitting_range(biases: SpinBiases) -> tuple[float, float]:
-    """(hot, cold): from where strong biases begin to matter to where weak ones are settled.
+    """Return (hot, cold): where strong biases begin to matter, and where weak ones are settled.
 
     A coupling matters at about the temperature at which the weaker of its ends settles: the strong
     ends of many couplings, such as hubs, need not be hotter than their neighbours.
@@ -116,5 +116,5 @@ def fitting_range(biases: SpinBiases) -> tuple[float, float]:
 
 
 def _sum(numbers: np.ndarray) -> Any:
-    """In their order, which np.sum does not promise: the last bit decides the bits of reads."""
+    """Sum in order, which np.sum does not promise, because the last bit changes the samples."""
     return np.cumsum(numbers)[-1]

@@ -1,7 +1,7 @@
-"""HerdedSampler: herds of Gibbs chains behind the interface of dimod's samplers.
+"""A dimod sampler, HerdedSampler, backed by herds of Gibbs chains.
 
-Reads are the members of herds (`draws.systematic`), each exactly a Gibbs chain: they are moved
-together, which takes a fraction of the time, at a fixed temperature or one that falls.
+Reads are the members of herds (`draws.systematic`), each exactly a Gibbs chain. They are moved
+together, which takes a fraction of the time, at a fixed or a falling temperature.
 """
 
 import sys
@@ -32,19 +32,19 @@ except ImportError as error:
     raise missing_extra_error("dimod", "HerdedSampler", "dimod") from error
 
 GENERATORS = ("none", "tile", "random")
-N_SEEDS = 2**32  # dimod draws starts with NumPy's old generator, which takes no larger seeds
+N_SEEDS = 2**32  # dimod uses NumPy's old generator, which takes no larger seeds
 
-MAX_HERD_MEMBERS = 64  # of a herd at most: a word of bits; herds of more than one word gain nothing
-# also for one read: there are faster layouts for herds whose temperature falls
+MAX_HERD_MEMBERS = 64  # the bits of a word; herds of several words gain nothing
+# even for one read, since layouts of herds are faster when the temperature falls
 MIN_HERD_MEMBERS = 2
-MAX_PARALLEL_BYTES = 2**28  # bytes of herds that run side by side
+MAX_PARALLEL_BYTES = 2**28  # bytes of herds that run in parallel
 
 
 class HerdedSampler(dimod.Sampler, dimod.Initialized):
-    """A sampler for dimod: samples from exp(-beta E(x)), or searches for low energies.
+    """A dimod sampler: samples from exp(-beta E(x)), or searches for low energies.
 
-    It has the methods of `dimod.Sampler` (`sample`, `sample_ising`, `sample_qubo`), so that it can
-    take the place of other samplers and be used inside dimod's composites. Needs dimod.
+    It has the methods of `dimod.Sampler` (`sample`, `sample_ising`, `sample_qubo`), so it can
+    replace other samplers and be used inside dimod's composites. It needs dimod.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
 
     @property
     def parameters(self) -> dict[str, list[str]]:
-        """The names that `sample` takes, each with the properties that bear on it."""
+        """The parameters of `sample`, each with the properties related to it."""
         plain = ("num_reads", "num_sweeps", "beta", "beta_range", "seed", "initial_states")
         return {
             **{name: [] for name in plain},
@@ -93,36 +93,38 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         initial_states_generator: str = "random",
         **unknown: Any,
     ) -> Any:
-        """States of a quadratic model, each the end of a Gibbs chain of its own.
+        """Draw states of a quadratic model, each the end of a Gibbs chain.
 
         Parameters
         ----------
         bqm : dimod.BinaryQuadraticModel
         num_reads : int, optional
             The number of chains; by default 1, or one for every initial state. They are members
-            of herds, at most 64 in each.
+                of herds, at most 64 in each.
         num_sweeps : int
-            Visits of every variable in each read.
+            The number of visits of every variable in each read.
         beta : float, optional
-            Sample at this inverse temperature.
+            The inverse temperature to sample at.
         beta_range : (float, float), optional
-            Or anneal from beta hot to cold, with the last sweep at temperature 0. This is the
-            default, with a range that fits the biases.
+            The inverse temperatures (hot, cold) to anneal between, with the last sweep at
+                temperature 0. Annealing is the default, with a range that suits the biases.
         beta_schedule_type : "mixed", "geometric" or "linear"
-            How beta rises; "mixed" is where 1 / beta falls linearly first, then geometrically.
+            How beta rises. With "mixed", 1 / beta falls linearly first, then geometrically.
         seed : int, optional
-            From 0 to 2^32 - 1; the same seed gives the same reads. By default one is drawn, and
-            reported in `info`.
+            From 0 to 2^32 - 1; the same seed gives the same reads. By default a random seed is
+            drawn
+                and reported in `info`.
         initial_states : samples-like, optional
             Samples to start from.
         initial_states_generator : "random", "tile" or "none"
-            What to do where there are fewer of them than reads: add random ones, repeat them, or
-            raise an error.
+            What to do if there are fewer initial states than reads: add random ones, repeat them,
+            or
+                raise an error.
 
         Returns
         -------
         dimod.SampleSet
-            In the order of the reads. `info` has the method, its parameters and the time it took.
+            In the order of the reads. `info` has the method, its parameters and the time taken.
 
         Raises
         ------
@@ -131,8 +133,9 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         MethodError
             If a parameter is out of range.
         Interrupted
-            After Ctrl-C: a KeyboardInterrupt whose `result` has the reads so far. Where they ended
-            before their last sweep, its `info["interrupted"]` is True.
+            After Ctrl-C: a KeyboardInterrupt whose `result` has the reads so far. If they ended
+            before
+                their last sweep, its `info["interrupted"]` is True.
 
         Examples
         --------
@@ -180,7 +183,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
     def _starts(
         self, bqm: Any, num_reads: int | None, initial_states: Any, generator: str, seed: int
     ) -> np.ndarray:
-        """(reads, N) states 0 and 1, in the order of the model's variables."""
+        """Return start states 0 and 1 (reads, N), in the order of the model's variables."""
         if not (num_reads is None or is_whole_number(num_reads, 1)):
             raise MethodError(
                 f"expected num_reads as a whole number of 1 or more, got {num_reads!r}"
@@ -194,7 +197,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             parsed = self.parse_initial_states(bqm, initial_states, generator, num_reads, seed)
         except (TypeError, ValueError) as error:
             raise ModelError(
-                f"expected initial_states as samples of the model's variables, got others ({error})"
+                f"expected initial_states as samples of the model's variables, got: {error}"
             ) from error
         given = parsed.initial_states
         columns = [given.variables.index(label) for label in bqm.variables]
@@ -213,7 +216,7 @@ def _checked_seed(seed: int | None) -> int:
 def _method(
     biases: SpinBiases, beta: float | None, beta_range: tuple[float, float] | None, kind: str
 ) -> Gibbs:
-    """Gibbs sampling, annealed unless there is a `beta`."""
+    """Build the method: Gibbs sampling, annealed unless there is a `beta`."""
     if beta is None:
         return Gibbs(schedule=make_beta_schedule(biases, beta_range, kind))
     if beta_range is not None:
@@ -227,7 +230,7 @@ def _method(
 
 
 def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
-    """What `info` says of the method."""
+    """Return the entries of `info` about the method."""
     schedule, found = method.schedule, {"method": full_repr(method)}
     if isinstance(schedule, BetaSchedule):
         range_ = schedule.hot, schedule.cold
@@ -236,7 +239,7 @@ def _method_info(method: Gibbs, beta: float | None) -> dict[str, Any]:
 
 
 def _members(reads: int) -> int:
-    """Of each of as few herds as there can be, all alike; some members may be spare."""
+    """Return the members per herd, for as few equal herds as possible; some may be spare."""
     herds = -(-reads // MAX_HERD_MEMBERS)
     return max(MIN_HERD_MEMBERS, -(-reads // herds))
 
@@ -244,9 +247,9 @@ def _members(reads: int) -> int:
 def _compile_layout(
     bqm: Any, biases: SpinBiases, method: Gibbs, beta: float | None
 ) -> tuple[SweepableLayout, Gibbs]:
-    """The layout, and the method as it runs there: annealed biases are divided by 2^k."""
+    """Build the layout, and the method for it: annealed biases are divided by 2^k."""
     bqm, schedule = bqm.copy(), method.schedule
-    bqm.offset = 0.0  # of no matter where states are drawn, and perhaps far larger than all biases
+    bqm.offset = 0.0  # irrelevant for drawing states, and perhaps far larger than all biases
     if not isinstance(schedule, BetaSchedule):
         return method.compile(drop_names(bqm, 1.0 if beta is None else beta)), method
     exponent, whole = biases.fitting_exponent(schedule.cold)
@@ -258,7 +261,7 @@ def _compile_layout(
 def _run(
     layout: SweepableLayout, method: Gibbs, starts: np.ndarray, sweeps: int
 ) -> tuple[np.ndarray, bool, bool]:
-    """Where the reads from `starts` end, whether that is early, and whether Ctrl-C was pressed."""
+    """Run from `starts`: the final states, whether the run ended early, and whether by Ctrl-C."""
     reads, members = len(starts), layout.members
     herds = -(-reads // members)
     spare = np.repeat(starts[-1:], herds * members - reads, axis=0)
@@ -274,7 +277,7 @@ def _run(
             run = SamplerRun.prepare(layout, method, KeepOptions(), states, sweeps, 0)
             with run.share_out(None):
                 run_until_done(run, nullcontext(stop), progress=False)
-            if run.done:  # else these are where they started
+            if run.done:  # otherwise these are the start states
                 ends += [layout.values(state).astype(np.uint8) for state in states]
             if stop.is_set():
                 interrupted = run.interrupted or first + together < herds

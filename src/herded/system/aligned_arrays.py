@@ -6,19 +6,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-CACHE_LINE_BYTES = 64  # bytes
+CACHE_LINE_BYTES = 64
 ArrayTuple = TypeVar("ArrayTuple", bound=tuple[Any, ...])
 
 
 def start_offsets(counts: np.ndarray) -> np.ndarray:
-    """The offsets of consecutive parts with these sizes, and the end of the last."""
+    """Return the offsets of consecutive parts of these sizes, and the end of the last."""
     start = np.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=start[1:])
     return start
 
 
 def make_read_only(arrays: ArrayTuple) -> ArrayTuple:
-    """The same tuple with contiguous, read-only arrays."""
+    """Return the same tuple with contiguous, read-only arrays."""
     kept = []
     for array in arrays:
         array = np.ascontiguousarray(array)
@@ -29,7 +29,7 @@ def make_read_only(arrays: ArrayTuple) -> ArrayTuple:
 
 
 def arrays_in(part: object) -> Iterator[np.ndarray]:
-    """All arrays of tuples, lists and dicts, however deep."""
+    """Yield all arrays within tuples, lists and dicts, at any depth."""
     if isinstance(part, np.ndarray):
         yield part
     elif isinstance(part, (tuple, list)):
@@ -41,7 +41,7 @@ def arrays_in(part: object) -> Iterator[np.ndarray]:
 
 
 def aligned_zeros(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
-    """Zeros aligned to a cache line: a vector that lies in two lines takes longer to load."""
+    """Create zeros aligned to a cache line: a vector that spans two lines loads more slowly."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     room = np.zeros(size + CACHE_LINE_BYTES, np.uint8)
     first = -room.ctypes.data % CACHE_LINE_BYTES
@@ -49,7 +49,7 @@ def aligned_zeros(shape: tuple[int, ...], kind: DTypeLike) -> np.ndarray:
 
 
 def aligned_copy(array: np.ndarray) -> np.ndarray:
-    """A copy that is aligned to a cache line."""
+    """Copy an array into memory aligned to a cache line."""
     copy = aligned_zeros(array.shape, array.dtype)
     copy[...] = array
     return copy

@@ -1,6 +1,6 @@
-"""Checks of what a user passes: turn it into numbers and arrays, or say what was expected.
+"""Checks of arguments: convert them to numbers and arrays, or say what was expected.
 
-Nothing here knows of models. Every function takes the name that the user knows the argument by,
+Nothing here depends on models. Every function takes the name by which the user knows the argument,
 and raises an error that says what was expected and what was given.
 """
 
@@ -15,12 +15,12 @@ from herded.errors import ModelError
 
 
 def short_repr(value: object) -> str:
-    """The beginning of what was passed, on one line."""
+    """Return the beginning of a value's repr, on one line."""
     return " ".join(repr(value).split())[:80]
 
 
 def describe_value(value: object) -> str:
-    """What was passed in place of something quite different: its type and shape if it has one."""
+    """Describe a value of an unexpected kind by its type, and its shape if it has one."""
     shape = getattr(value, "shape", None)
     return (
         f"{type(value).__name__} of shape {shape}"
@@ -30,7 +30,7 @@ def describe_value(value: object) -> str:
 
 
 def as_integer_array(name: str, values: object) -> np.ndarray:
-    """`values` as int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
+    """Convert `values` to int64, of any shape: 2.0 is a whole number, 2.5 and "2" are not."""
     expected = f"expected whole numbers as {name}"
     array = _array(expected, values)
     try:
@@ -38,7 +38,7 @@ def as_integer_array(name: str, values: object) -> np.ndarray:
             if array.size:
                 raise TypeError
             array = array.astype(np.float64)
-        with np.errstate(invalid="ignore"):  # NaN and infinity are found below
+        with np.errstate(invalid="ignore"):  # NaN and infinity are rejected below
             whole = array.astype(np.int64, copy=False)
         if array.dtype.kind in "uf" and not np.array_equal(whole, array):
             raise ValueError
@@ -48,7 +48,7 @@ def as_integer_array(name: str, values: object) -> np.ndarray:
 
 
 def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
-    """`values` as an array; `uneven` is the remedy for lists whose rows differ in length."""
+    """Convert `values` to an array; `uneven` is the remedy for rows of different lengths."""
     try:
         return np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -58,7 +58,7 @@ def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
 
 
 def as_integer(name: str, value: object) -> int:
-    """`value` as one whole number."""
+    """Convert `value` to one whole number."""
     array = as_integer_array(name, value)
     if array.ndim:
         raise ModelError(f"expected one whole number as {name}, got {short_repr(value)}")
@@ -66,7 +66,7 @@ def as_integer(name: str, value: object) -> int:
 
 
 def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
-    """`edges` as whole numbers of shape (E, 2)."""
+    """Convert `edges` to whole numbers of shape (E, 2)."""
     ends = as_integer_array(name, edges)
     if ends.size == 0:
         return ends.reshape(0, 2)
@@ -76,7 +76,7 @@ def edge_array(name: str, edges: ArrayLike) -> np.ndarray:
 
 
 def as_float_array(name: str, values: object, uneven: str = "") -> np.ndarray:
-    """`values` as floats, of any shape; `uneven` is what to do if rows differ in length."""
+    """Convert `values` to floats, of any shape; `uneven` is the remedy for uneven rows."""
     expected = f"expected numbers in {name}"
     array = _array(expected, values, uneven)
     try:
@@ -88,7 +88,7 @@ def as_float_array(name: str, values: object, uneven: str = "") -> np.ndarray:
 
 
 def as_float(name: str, value: object) -> float:
-    """`value` as one float."""
+    """Convert `value` to one float."""
     array = as_float_array(name, value)
     if array.ndim:
         raise ModelError(f"expected one number as {name}, got {short_repr(value)}")
@@ -96,7 +96,7 @@ def as_float(name: str, value: object) -> float:
 
 
 def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np.ndarray:
-    """`values` as floats with `dims` non-empty dimensions."""
+    """Convert `values` to floats with `dims` non-empty dimensions."""
     array = as_float_array(name, values, uneven)
     if array.ndim != dims or 0 in array.shape:
         raise ModelError(f"expected a non-empty {dims}-D array as {name}, got shape {array.shape}")
@@ -104,15 +104,15 @@ def float_array(name: str, values: ArrayLike, dims: int, uneven: str = "") -> np
 
 
 def read_only_copy(array: ArrayLike, kind: DTypeLike) -> np.ndarray:
-    """A read-only, contiguous copy: models never change."""
+    """Make a read-only, contiguous copy, since models never change."""
     copy = np.array(array, dtype=kind, order="C")
     copy.flags.writeable = False
     return copy
 
 
 def is_whole_number(value: object, least: int) -> bool:
-    """Whether `value` is a whole number of `least` or more."""
-    if type(value) is int:  # to ask a protocol takes longer than many a small run
+    """Return whether `value` is a whole number of `least` or more."""
+    if type(value) is int:  # a protocol check takes longer than a small run
         return value >= least
     try:
         return (
@@ -125,5 +125,5 @@ def is_whole_number(value: object, least: int) -> bool:
 
 
 def is_number_between(value: object, low: float, high: float) -> bool:
-    """Whether `value` is a number from `low` to `high`."""
+    """Return whether `value` is a number from `low` to `high`."""
     return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high

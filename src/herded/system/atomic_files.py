@@ -1,4 +1,4 @@
-"""Files as bytes: read within a limit of memory, written completely or not at all."""
+"""Files as bytes: read within a memory limit, written completely or not at all."""
 
 import contextlib
 import gzip
@@ -17,16 +17,16 @@ from herded.system.memory_limits import Size
 FilePath = str | os.PathLike[str]
 
 GZIP = b"\x1f\x8b"
-TEXT_EXPANSION = 32  # bytes of memory per byte of a text: its words, its numbers, and their checks
+TEXT_EXPANSION = 32  # bytes of memory per byte of text, for its words, numbers and checks
 COPY_BLOCK_BYTES = 2**20
 
 
 @contextlib.contextmanager
 def atomic_replacement(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` once it is complete and on the disk.
+    """Open a new file that replaces `path` once it is complete and on the disk.
 
     A reader sees the old file or the new one, never a part of either. Failures are raised
-    as `error`; `what` names the argument that gave the path. A device or a pipe is written to
+    as `error`; `what` names the argument that gave the path. Devices and pipes are written to
     directly.
     """
     target = target_path(path, error, what)
@@ -56,12 +56,12 @@ def _temporary_file(target: Path, error: type[HerdedError]) -> Iterator[BinaryIO
 
 
 def _resolve_link(target: Path) -> Path:
-    """The file that a link points to: it is replaced, and the link stays."""
+    """Return the file that a link points to: that file is replaced, and the link stays."""
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
 def _is_special(target: Path) -> bool:
-    """Whether this is a device, a pipe or a socket."""
+    """Return whether a path is a device, a pipe or a socket."""
     try:
         mode = os.stat(target).st_mode
     except OSError:
@@ -70,7 +70,7 @@ def _is_special(target: Path) -> bool:
 
 
 def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
-    """`path` as a Path; raises `error` if it is none."""
+    """Convert `path` to a Path, or raise `error` if it is not a path."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(name, str) or not Path(name).name or "\0" in name:
         raise error(f"expected {what} as the name of a file, got {path!r}")
@@ -78,7 +78,7 @@ def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
 
 
 def create_temporary_file(target: Path, error: type[HerdedError]) -> tuple[int, Path]:
-    """A new temporary file in the directory of `target`, as readable as any other new file."""
+    """Create a temporary file in the directory of `target`, with the usual permissions."""
     temporary = target.with_name(f".herded-{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -90,11 +90,11 @@ def create_temporary_file(target: Path, error: type[HerdedError]) -> tuple[int, 
 
 
 def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
-    """Raise before a long run what `atomic_replacement` would raise after it."""
+    """Raise before a long run any error that `atomic_replacement` would raise after it."""
     target = target_path(path, error, what)
     if target.is_dir():
         raise error(
-            f"expected {what} as the name of a file, got the folder {path}: move it away, or give "
+            f"expected {what} as the name of a file, got the folder {path}: move it away, or use "
             "another name"
         )
     if _is_special(target):
@@ -106,7 +106,7 @@ def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
 
 @dataclass(frozen=True)
 class FileInMemory(os.PathLike[str]):
-    """A path and what was read there: a pipe gives its content only once."""
+    """A path with the content read from it, since a pipe delivers its content only once."""
 
     path: FilePath
     content: bytes
@@ -121,9 +121,9 @@ class FileInMemory(os.PathLike[str]):
 def read_bytes(
     path: FilePath, max_memory: Size | None = None, expansion: int = TEXT_EXPANSION
 ) -> bytes:
-    """The content of a file or a pipe, unpacked if it is gzipped.
+    """Read the content of a file or a pipe, unpacked if it is gzipped.
 
-    Refused where `expansion` times as much memory, which reading takes, is more than `max_memory`.
+    Raises an error if `expansion` times its size, which reading needs, exceeds `max_memory`.
     """
     most = int(memory_limits.memory_limit(max_memory) / expansion)
     if isinstance(path, FileInMemory):
@@ -148,7 +148,7 @@ def read_bytes(
 
 
 def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
-    """The error for a file that is too large for the memory limit, packed or unpacked."""
+    """Build the error for a file too large for the memory limit, packed or unpacked."""
     return MemoryLimitError(
         f"expected at most {memory_limits.size_text(most)} in {path}, since reading needs "
         f"about {expansion} times as much memory, but it holds more: free some memory, or raise "

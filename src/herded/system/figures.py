@@ -1,4 +1,4 @@
-"""The one place that imports matplotlib: figures as SVG text or PNG, drawn without a screen."""
+"""The only module that imports matplotlib: figures as SVG text or PNG, without a display."""
 
 import functools
 import io
@@ -23,13 +23,13 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "grid.color": "#e5e7eb",
     "legend.frameon": False,
-    "svg.fonttype": "none",  # text stays text: small, and searchable in the page
-    "svg.hashsalt": "herded",  # the same figure is the same file
+    "svg.fonttype": "none",  # text stays text: small files, searchable pages
+    "svg.hashsalt": "herded",  # the same figure gives the same file
 }
 
 
 def with_plot_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
-    """Run all of `draw` in the house style; some settings matter only when a figure is saved."""
+    """Run all of `draw` in the house style, since some settings take effect only on saving."""
 
     @functools.wraps(draw)
     def styled(*arguments: Any, **options: Any) -> Drawn:
@@ -49,7 +49,7 @@ def with_plot_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
 
 
 def subplots(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, Any]:
-    """A figure of rows x columns axes, sized in inches."""
+    """Create a figure with rows x columns axes, sized in inches."""
     figure = _figure_class()(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns)
 
@@ -59,7 +59,7 @@ def _figure_class() -> Any:
     from matplotlib.figure import Figure
 
     class Shown(Figure):
-        """A figure that a notebook shows, also where nobody has told it of matplotlib."""
+        """A figure that a notebook displays even without matplotlib's integration."""
 
         def _repr_png_(self) -> bytes:
             return png(self, 110)
@@ -68,15 +68,15 @@ def _figure_class() -> Any:
 
 
 def svg(figure: Any) -> str:
-    """The figure as an <svg> element."""
+    """Render the figure as an <svg> element."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = io.StringIO()
-    # Not `savefig`, which draws twice where there is a layout to be found: to find it, and again.
+    # Not `savefig`, which draws twice if there is a layout to compute.
     canvas, dpi = figure.canvas, figure.dpi
     try:
         FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
-    finally:  # both would stay as they are for this picture
+    finally:  # both settings would otherwise persist
         figure.set_canvas(canvas)
         figure.set_dpi(dpi)
     document = text.getvalue()
@@ -84,7 +84,7 @@ def svg(figure: Any) -> str:
 
 
 def png(figure: Any, dots_per_inch: int = 160) -> bytes:
-    """The figure as the bytes of a PNG file."""
+    """Render the figure as the bytes of a PNG file."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=dots_per_inch, metadata={"Software": None})
     return data.getvalue()

@@ -1,4 +1,4 @@
-"""Small pieces of HTML, for notebooks."""
+"""Small pieces of HTML for notebooks."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -7,7 +7,7 @@ CELL = "text-align:left;padding:1px 12px 1px 0"
 
 
 def html_table(title: str, rows: Iterable[Sequence[str]], *, head: bool = False) -> str:
-    """A title, and rows of cells below; with `head` the first row is headings.
+    """Build a title with rows of cells below; with `head` the first row holds headings.
 
     Examples
     --------

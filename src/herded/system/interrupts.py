@@ -1,7 +1,7 @@
-"""Hold Ctrl-C back while something runs that an exception would leave half-done.
+"""Holding Ctrl-C back during work that an exception would leave half done.
 
-An import that is interrupted leaves modules that are never whole again in this process: Numba and
-the libraries it loads fail at every later use. Compilers may lose an exception, too.
+An interrupted import leaves modules that stay broken in this process: Numba and the libraries it
+loads then fail at every later use. Compilers may also lose an exception.
 """
 
 import signal
@@ -15,18 +15,18 @@ from typing import Any
 from herded.errors import Interrupted
 
 NO_PART = "interrupted before the end: there is no partial result"
-SAME_PRESS_SECONDS = 1.0  # seconds: wrappers such as `uv run` pass on a signal that came already
+SAME_PRESS_SECONDS = 1.0  # wrappers such as `uv run` repeat a signal within this time
 
 
 class HeldInterrupts:
-    """Ctrl-C held back from `begin` to `end`, by the main thread; elsewhere nothing happens."""
+    """Ctrl-C held back from `begin` to `end` in the main thread; elsewhere nothing happens."""
 
     def __init__(self) -> None:
         self.before: Any = None
         self.pressed: float | None = None
 
     def begin(self) -> None:
-        """Note signals from now on, where the program has a handler for them."""
+        """Note signals from now on, if the program has a handler for them."""
         self.before = self.pressed = None
         if threading.current_thread() is not threading.main_thread():
             return
@@ -36,14 +36,14 @@ class HeldInterrupts:
             signal.signal(signal.SIGINT, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Note the first signal; one that comes a second later or more is delivered at once."""
+        """Note the first signal; deliver one that comes a second later or more at once."""
         if self.pressed is None:
             self.pressed = time.monotonic()
         elif time.monotonic() - self.pressed > SAME_PRESS_SECONDS:
             self.end()
 
     def end(self) -> None:
-        """Restore the handler, and deliver the signal to it if it came."""
+        """Restore the handler, and deliver the noted signal to it."""
         before, self.before = self.before, None
         if before is None:
             return

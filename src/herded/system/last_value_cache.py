@@ -1,4 +1,4 @@
-"""Functions that keep their last result, for several that ask in a row."""
+"""Functions that keep their last result, for several callers in a row."""
 
 import weakref
 from collections.abc import Callable
@@ -10,9 +10,9 @@ R = TypeVar("R")
 
 
 def cache_last(function: Callable[[T], R]) -> Callable[[T], R]:
-    """`function` of one frozen argument, computed anew only if that is another object.
+    """Wrap `function` of one frozen argument, recomputing only for another object.
 
-    The result is dropped with the argument it belongs to.
+    The result is dropped together with its argument.
     """
     last: dict[str, tuple[Any, R]] = {}
 
@@ -22,7 +22,7 @@ def cache_last(function: Callable[[T], R]) -> Callable[[T], R]:
         if found is not None and found[0]() is argument:
             return found[1]
         result = function(argument)
-        if result is not argument:  # which would keep itself alive
+        if result is not argument:  # the cache would keep it alive
             last[""] = weakref.ref(argument, lambda _: last.clear()), result
         return result
 

@@ -1,7 +1,7 @@
-"""Import the public names of a package when they are first used, so that programs start fast.
+"""Lazy imports of a package's public names, so that programs start fast.
 
-Which names there are, and where they are defined, is said once: in the stub beside the package's
-`__init__.py`, which type checkers and editors read too.
+The stub next to the package's `__init__.py` is the only list of the names and where they are
+defined. Type checkers and editors read it too.
 """
 
 import importlib
@@ -17,9 +17,9 @@ NAME_PATTERN = re.compile(r"(\w+) as \1")
 
 
 def attach(package: str, extras: Sequence[str] = ()) -> LazyAttributes:
-    """`__getattr__`, `__dir__` and `__all__` of `package`, as its `__init__.pyi` has them.
+    """Build `__getattr__`, `__dir__` and `__all__` of `package` from its `__init__.pyi`.
 
-    Names in `extras` need an optional library: they are found, and are no part of `import *`.
+    Names in `extras` need an optional library: they can be used, but `import *` omits them.
     """
     with open(os.path.splitext(str(sys.modules[package].__file__))[0] + ".pyi") as stub:
         imports = IMPORT_PATTERN.findall(stub.read())
@@ -27,10 +27,10 @@ def attach(package: str, extras: Sequence[str] = ()) -> LazyAttributes:
 
     def find(name: str) -> Any:
         if name not in home_of:
-            # Python looks for a close spelling in what an error is about.
+            # Python suggests a close spelling from these attributes of the error.
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])
-        from herded.system.interrupts import held_interrupts  # wanted by no bare `import herded`
+        from herded.system.interrupts import held_interrupts  # not needed by a bare `import herded`
 
         with held_interrupts():
             value = importlib.import_module(home_of[name])
@@ -38,7 +38,7 @@ def attach(package: str, extras: Sequence[str] = ()) -> LazyAttributes:
                 value = importlib.import_module(f"{value.__name__}.{name}")
             else:
                 value = getattr(value, name)
-        # Stored, so that it is found at once, also where a module of that name was imported since.
+        # Stored for fast access, even if a module of that name has been imported since.
         setattr(sys.modules[package], name, value)
         return value
 

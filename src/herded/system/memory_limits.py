@@ -1,4 +1,4 @@
-"""Memory limits: what is free, sizes as text, and errors for needs above a limit."""
+"""Memory limits: free memory, sizes as text, and errors for needs above a limit."""
 
 import math
 import os
@@ -8,15 +8,15 @@ from pathlib import Path
 
 from herded.errors import MemoryLimitError, MethodError
 
-Size = float | str  # bytes, or such as "2G"
+Size = float | str  # bytes, or a text such as "2G"
 
-ALWAYS_ALLOWED_BYTES = 2**20  # bytes
+ALWAYS_ALLOWED_BYTES = 2**20
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def free_memory_bytes() -> int:
-    """Free memory in bytes, by the system and by the limit of a container."""
-    free = 4 * 2**30  # where the system does not say
+    """Return the free memory in bytes, by the system and by the limit of a container."""
+    free = 4 * 2**30  # if the system does not say
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -26,19 +26,19 @@ def free_memory_bytes() -> int:
             free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     try:
         group = Path("/sys/fs/cgroup")
-        most = int((group / "memory.max").read_text())  # "max" where there is no limit
+        most = int((group / "memory.max").read_text())  # "max" if there is no limit
         return min(free, most - int((group / "memory.current").read_text()))
     except (OSError, ValueError):
         return free
 
 
 def default_limit() -> int:
-    """Half of the free memory."""
+    """Return half of the free memory."""
     return free_memory_bytes() // 2
 
 
 def memory_limit(max_memory: Size | None) -> float:
-    """The limit in bytes, by default half of the free memory."""
+    """Return the limit in bytes, by default half of the free memory."""
     if max_memory is None:
         return float(default_limit())
     found = bytes_of(max_memory) if isinstance(max_memory, str) else max_memory
@@ -51,7 +51,7 @@ def memory_limit(max_memory: Size | None) -> float:
 
 
 def bytes_of(text: str) -> float | None:
-    """The bytes of a size such as 1000000, 1e6, 500M or 2 GiB; None if it is none."""
+    """Return the bytes of a size such as 1000000, 1e6, 500M or 2 GiB, or None if it is not one."""
     found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([kmgt]?)(?:i?b)?", text.strip().lower())
     try:
         value = float(found[1]) * UNITS[found[2]] if found else 0.0
@@ -61,7 +61,7 @@ def bytes_of(text: str) -> float | None:
 
 
 def size_text(n_bytes: float) -> str:
-    """A size as text: 1.5 MiB, 3e+60 bytes."""
+    """Write a size as text: 1.5 MiB, 3e+60 bytes."""
     if n_bytes > 1e18:
         return f"{n_bytes:.0e} bytes"
     for unit in ("bytes", "KiB", "MiB", "GiB"):
@@ -72,7 +72,7 @@ def size_text(n_bytes: float) -> str:
 
 
 def fits_in_memory(need: float, max_memory: Size | None) -> bool:
-    """Whether the need is within the limit; small needs are accepted without asking the system."""
+    """Return whether the need is within the limit; small needs pass without asking the system."""
     return (max_memory is None and need <= ALWAYS_ALLOWED_BYTES) or need <= memory_limit(max_memory)
 
 

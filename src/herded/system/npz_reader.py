@@ -1,6 +1,6 @@
-"""Read arrays from .npz files that may be anybody's: no pickle, and no more than a file holds.
+"""Reading arrays from untrusted .npz files: no pickle, no more memory than the file justifies.
 
-`np.load` takes the memory that a file declares before it looks at what is there, and unpacks a
+`np.load` allocates the memory that a file declares before it reads the content, and unpacks a
 few megabytes to gigabytes.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 Place = Callable[[str, tuple[int, ...], "np.dtype[Any]"], np.ndarray | None]
 
 ZIP_KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-AT_ONCE = 2**20  # bytes that are read into a place that is there already
+AT_ONCE = 2**20  # bytes that are read at once into an existing array
 
 
 def read_arrays(
@@ -28,22 +28,22 @@ def read_arrays(
     place: Place | None = None,
     only: str | None = None,
 ) -> dict[str, np.ndarray]:
-    """The arrays of a file, by name.
+    """Read the arrays of a file, by name.
 
-    Raises errors of many kinds where it is no such file.
+    Raises errors of many kinds if the file is not a valid one.
 
     Parameters
     ----------
     source
     check_size
-        Called before any array is read, with the bytes of those that have no place.
+        Called before any array is read, with the bytes of the arrays not covered by `place`.
     kinds
-        How arrays may be packed.
+        The accepted kinds of compression.
     place
-        Gives the array that values of a name, a shape and a type are read into; None where there
-        is none.
+        Returns the array into which values of a name, a shape and a type are read, or None to
+            allocate one.
     only
-        The one array that is read.
+        The name of the only array to read.
     """
     with zipfile.ZipFile(source) as file:
         members = {member.filename.removesuffix(".npy"): member for member in file.infolist()}
@@ -68,9 +68,9 @@ def read_arrays(
 
 
 def _array(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """An array whose header says no more than its bytes hold."""
+    """Read an array whose header declares no more than its bytes hold."""
     with file.open(member) as source:
-        data = source.read(member.file_size + 1)  # at most that, whatever the real size is
+        data = source.read(member.file_size + 1)  # an upper limit, whatever the real size
     stream = io.BytesIO(data)
     shape, kind = _read_header(stream, len(data))
     return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape)
@@ -85,16 +85,16 @@ def _read_into(room: np.ndarray, file: zipfile.ZipFile, member: zipfile.ZipInfo)
         for first in range(0, len(room), rows):
             some = room[first : first + rows]
             some[...] = np.frombuffer(stream.read(some.nbytes), room.dtype).reshape(some.shape)
-        if stream.read(1):  # which also compares the checksum
+        if stream.read(1):  # this also compares the checksum
             raise ValueError("more than the array it says")
 
 
 def _read_header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], "np.dtype[Any]"]:
-    """The shape and the type of an array that is all that is left of so many bytes."""
+    """Read the shape and the type of an array that fills the remaining `size` bytes."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("arrays of numbers have headers of version 1")
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # numpy warns of headers that it should not read
+        warnings.simplefilter("error")  # numpy warns about unsafe headers
         shape, fortran, kind = np.lib.format.read_array_header_1_0(stream)
     if kind.hasobject or fortran or size - stream.tell() != math.prod(shape) * kind.itemsize:
         raise ValueError("not the array it says")

@@ -1,12 +1,12 @@
-"""Close spellings: what somebody meant who wrote HRPB."""
+"""Suggestions of close spellings for unknown names."""
 
 from collections.abc import Iterable
 
-MAX_NAMES = 20_000  # names that are looked at: to compare is slow
+MAX_NAMES = 20_000  # names that are compared, because comparing is slow
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """`: did you mean 'HRBP'?`, or nothing where nothing is close.
+    """Suggest a close spelling, as `: did you mean 'HRBP'?`, or return an empty text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Run work on independent parts, such as components, in ranges: one for each thread."""
+"""Running work on independent parts, such as components, in ranges: one for each thread."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-MIN_UPDATES_PER_THREAD = 2**16  # updates
+MIN_UPDATES_PER_THREAD = 2**16
 
 
 def run_ranges(
@@ -16,9 +16,9 @@ def run_ranges(
     updates: Callable[[], np.ndarray],
     pool: Executor | None,
 ) -> None:
-    """Call `function(first, last)` over ranges that together cover all parts.
+    """Call `function(first, last)` for ranges that together cover all parts.
 
-    `updates` gives the work of each part; it is called only if there are several threads.
+    `updates` returns the work of each part; it is called only if there are several threads.
     """
     if pool is None:
         function(0, parts)
@@ -37,13 +37,13 @@ def run_jobs(function: Callable[[Any], Any], jobs: Sequence[Any], pool: Executor
 
 
 def count_threads(pool: Executor | None, updates: int) -> int:
-    """How many threads to use for so many updates."""
+    """Return how many threads to use for a number of updates."""
     threads = 1 if pool is None else getattr(pool, "_max_workers", 2)
     return max(1, min(threads, updates // MIN_UPDATES_PER_THREAD))
 
 
 def split_work(updates: np.ndarray, pool: Executor) -> list[tuple[int, int]]:
-    """Ranges of parts with about equal numbers of updates, one for each thread worth it."""
+    """Split parts into ranges of about equal work, one for each worthwhile thread."""
     total = np.concatenate([[0], np.cumsum(updates)])
     threads = min(count_threads(pool, int(total[-1])), len(updates)) or 1
     cuts = np.searchsorted(total, np.linspace(0, total[-1], threads + 1))

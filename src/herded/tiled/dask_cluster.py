@@ -1,10 +1,10 @@
-"""Run one lattice on the workers of a Dask cluster, which hold its tiles and exchange edges.
+"""Runs of one lattice on a Dask cluster, whose workers hold its tiles and exchange edges.
 
-Every worker holds its tiles in an actor. A half-sweep is one call to each of them, which sends the
-neighbours' edges of the other colour and returns the actor's own. If a worker dies, all tiles are
-set up anew from the last snapshot on those that are left: the run is deterministic, so the bits are
-the same. Actors, not futures: a future's result may not be changed in place, so every half-sweep
-would copy the weights (`python -m benchmarks --only scale` measures both).
+Every worker holds its tiles in an actor. A half-sweep is one call to each actor, which receives the
+neighbours' edges of the other colour and returns its own. If a worker dies, all tiles are set up
+again from the last snapshot on the remaining workers; the run is deterministic, so the bits stay
+the same. These are actors and not futures because a future's result may not be changed in place,
+so that every half-sweep would copy the weights (`python -m benchmarks --only scale` measures both).
 """
 
 import time
@@ -25,20 +25,20 @@ from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 from herded.version import __version__
 
-POLL_SECONDS = 0.5  # seconds between two checks that workers are alive
-WORKER_TIMEOUT_SECONDS = 60.0  # seconds to wait for a worker where there is none
-DEATH_NOTICE_SECONDS = 5.0  # seconds until the scheduler knows of a death
-MAX_DEATHS = 10  # before a run gives up
+POLL_SECONDS = 0.5  # between two checks that workers are alive
+WORKER_TIMEOUT_SECONDS = 60.0  # how long to wait for a first worker
+DEATH_NOTICE_SECONDS = 5.0  # until the scheduler notices a death
+MAX_DEATHS = 10  # worker deaths before a run gives up
 
-TileEdges = dict[tuple[int, str], np.ndarray]  # by the tile and the side where they are seen
+TileEdges = dict[tuple[int, str], np.ndarray]  # by the tile and the side that sees them
 
 
-class WorkerDied(Exception):  # noqa: N818 - what happened, not an error that a user meets
-    """A worker that held tiles is gone."""
+class WorkerDied(Exception):  # noqa: N818 - an event, not an error for users
+    """The loss of a worker that held tiles."""
 
 
 class TileHost:
-    """The tiles of one worker: lives there as an actor."""
+    """The tiles of one worker, where it lives as an actor."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class TileHost:
         self.around = {t: tiling.neighbours(t) for t in mine}
 
     def edges(self, colour: int) -> TileEdges:
-        """What the tiles of other hosts see of these."""
+        """Return the edges of these tiles that tiles on other hosts see."""
         found: TileEdges = {}
         for t, tile in self.tiles.items():
             for side, line in tile.edges(colour).items():
@@ -76,7 +76,7 @@ class TileHost:
         return found
 
     def half_sweep(self, half: int, seen: TileEdges) -> TileEdges:
-        """Run half-sweep number `half` on all tiles, which see `seen` of those elsewhere."""
+        """Run half-sweep number `half` on all tiles, with the edges `seen` from other hosts."""
         colour, other = half & 1, 1 - (half & 1)
         own = {t: tile.edges(other) for t, tile in self.tiles.items()}
         for t, tile in self.tiles.items():
@@ -99,7 +99,7 @@ class TileHost:
 
 
 class ActorGroup:
-    """The hosts of all tiles."""
+    """The actors on all hosts of tiles."""
 
     def __init__(self, client: Any, work: TileJob, tiling: Tiling, folder: Path | None) -> None:
         self.client = client
@@ -134,13 +134,15 @@ class ActorGroup:
         self.seen = self._share_out(self._all("half_sweep", lambda name: (half, self.seen[name])))
 
     def save(self, folder: Path) -> None:
+        """Write all tiles into a snapshot."""
         self._all("save", lambda name: (folder,))
 
     def write(self, output: OutputArray, sweeps: int) -> None:
+        """Write the marginals of all tiles."""
         self._all("write", lambda name: (output, sweeps))
 
     def _share_out(self, sent: list[TileEdges]) -> dict[str, TileEdges]:
-        """Edges by the host that is to see them."""
+        """Group edges by the host that sees them."""
         seen: dict[str, TileEdges] = {name: {} for name in self.hosts}
         for edges in sent:
             for (tile, side), line in edges.items():
@@ -148,7 +150,7 @@ class ActorGroup:
         return seen
 
     def _all(self, method: str, arguments: Callable[[str], tuple[Any, ...]]) -> list[Any]:
-        """Call a method of all hosts at once, and wait."""
+        """Call a method of all hosts at once, and wait for the results."""
         calls = {name: self._begin(name, method, arguments(name)) for name in self.hosts}
         return [self._wait(name, call) for name, call in calls.items()]
 
@@ -161,7 +163,7 @@ class ActorGroup:
             raise
 
     def _wait(self, name: str, call: Any) -> Any:
-        """What a call gives."""
+        """Wait for the result of a call."""
         while True:
             try:
                 return call.result(timeout=POLL_SECONDS)
@@ -175,11 +177,11 @@ class ActorGroup:
                 raise WorkerDied(name)
 
     def _has_died(self, name: str, error: Exception) -> bool:
-        """Whether an error means that the worker is gone, rather than being raised by its work."""
+        """Return whether an error means that the worker is gone, not that its work failed."""
         return not isinstance(error, HerdedError) and self._is_gone(name, DEATH_NOTICE_SECONDS)
 
     def _is_gone(self, name: str, patience: float) -> bool:
-        """Whether the scheduler has lost a worker; it may need a while to notice."""
+        """Return whether the scheduler has lost a worker, which it may notice with a delay."""
         until = time.perf_counter() + patience
         while name in self.client.nthreads():
             if time.perf_counter() >= until:
@@ -189,7 +191,7 @@ class ActorGroup:
 
 
 def _workers(client: Any) -> dict[str, int]:
-    """The addresses of the workers and their threads, once there is one."""
+    """Return the workers' addresses and numbers of threads, once there is a worker."""
     try:
         client.wait_for_workers(1, timeout=WORKER_TIMEOUT_SECONDS)
     except TimeoutError as error:
@@ -204,7 +206,7 @@ def _check_memory(client: Any, work: TileJob, tiling: Tiling, workers: dict[str,
     """Raise if the tiles do not fit into the memory that the workers report."""
     info = client.scheduler_info(n_workers=-1)["workers"]
     limits = [int(info[name].get("memory_limit") or 0) for name in workers if name in info]
-    least = min(limits, default=0)  # 0 where a worker does not report it
+    least = min(limits, default=0)  # 0 if a worker does not report it
     height, width = tiling.shape
     share = height * width * work.site_bytes / max(1, len(workers))
     if least and share > least:
@@ -224,7 +226,7 @@ def run_on_cluster(
     output: OutputArray,
     bar: Progress,
 ) -> None:
-    """Sweep up to `total` and write the marginals, also if workers die meanwhile."""
+    """Sweep up to `total` and write the marginals, even if workers die meanwhile."""
     deaths = 0
     while True:
         try:
@@ -234,8 +236,8 @@ def run_on_cluster(
             deaths += 1
             if deaths >= MAX_DEATHS:
                 raise WorkerError(
-                    f"expected workers that live, but {deaths} died in this run, the last one at "
-                    f"{death}: give them more memory, or use more of them"
+                    f"expected workers to stay alive, but {deaths} died in this run, the last at "
+                    f"{death}: give them more memory, or use more workers"
                 ) from death
 
 
@@ -249,9 +251,9 @@ def _sweep(
     output: OutputArray,
     bar: Progress,
 ) -> None:
-    """From the last snapshot to the end, with snapshots on the way and a last one there.
+    """Sweep from the last snapshot to the end, with snapshots on the way and at the end.
 
-    Its hosts are deleted at the end, so that they do not take memory during the next attempt.
+    The hosts are deleted at the end, so that they take no memory during another attempt.
     """
     crew = ActorGroup(client, work, tiling, snapshots.current if snapshots else None)
     done, before = (snapshots.sweep, snapshots.seconds) if snapshots else (0, 0.0)

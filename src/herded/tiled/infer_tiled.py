@@ -1,8 +1,8 @@
-"""infer_tiled(lattice, method, out=...): run on a lattice that does not fit in memory.
+"""The function infer_tiled, for a lattice that does not fit in memory.
 
-The lattice is swept from disk in this process (`out_of_core.py`), or lies in the memory of many
-workers (`tiled/dask_cluster.py`). The bits are those of `infer` on the whole lattice, whatever the
-tiles.
+The lattice is swept from disk in this process (`out_of_core.py`) or held in the memory of many
+workers (`dask_cluster.py`). For any tiles, the results equal those of `infer` on the whole lattice
+bit for bit.
 """
 
 import os
@@ -36,21 +36,21 @@ from herded.tiled.tile import TileJob, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
 from herded.version import __version__
 
-SMALL_BAND_SITES, BAND_SITES = 2**16, 2**19  # sites, about; fewer would not keep the threads busy
-PASS_SWEEPS, MAX_PASS_SWEEPS = 8, 32  # sweeps of a pass; with fewer, threads wait for the disk
+SMALL_BAND_SITES, BAND_SITES = 2**16, 2**19  # approximate sites; fewer would leave threads idle
+PASS_SWEEPS, MAX_PASS_SWEEPS = 8, 32  # sweeps per pass; with fewer, threads wait for the disk
 
 
 @dataclass(frozen=True)
 class TiledResult:
-    """Where the marginals of a tiled run are, and how they were computed.
+    """The marginals of a tiled run on disk, and how they were computed.
 
     Attributes
     ----------
     out : Path
     sweeps : int
-        Recorded after the burn-in.
+        The number of sweeps recorded after the burn-in.
     provenance : dict
-        Lattice, method, tiles, seconds and versions.
+        The lattice, method, tiles, seconds and versions.
     """
 
     out: Path
@@ -59,7 +59,7 @@ class TiledResult:
 
     @property
     def marginals(self) -> Any:
-        """P(x = 1), shape (H, W), read from disk when it is indexed."""
+        """P(x = 1), shape (H, W), read from disk when indexed."""
         return open_array(self.out)
 
 
@@ -80,54 +80,55 @@ def infer_tiled(
 ) -> TiledResult:
     """Run herded Gibbs on a lattice that does not fit in memory.
 
-    P(x = 1) of every site is written to `out`. The bits are those of `infer` on the whole lattice
-    with the same method, whatever the tiles. Memory and disk are estimated before any is taken.
+    P(x = 1) of every site is written to `out`. For any tiles, the results equal those of `infer` on
+    the whole lattice with the same method, bit for bit. The need for memory and disk is estimated
+    before either is used.
 
     Parameters
     ----------
     lattice : StoredLattice
     method : HerdedGibbs, optional
-        With weights "shared" or "blanket"; by default "shared" where all couplings are equal.
+        With weights "shared" or "blanket"; by default "shared" if all couplings are equal.
     out : path-like
-        A .npy file or a .zarr folder, which appears when it is complete.
+        A .npy file or a .zarr folder, which appears only when it is complete.
     sweeps : int
-        Traversals of the lattice after `burn_in`.
+        Sweeps of the lattice after `burn_in`.
     burn_in : int
         Sweeps before anything is recorded.
     rao_blackwell : bool
         Whether to average conditionals instead of counting states.
-    tile : int or (int, int), optional
-        Rows of a band, or (rows, columns) of a tile on a cluster: even numbers. Chosen by default;
+    The rows of a band, or (rows, columns) of a tile on a cluster; even numbers. The default is
+        chosen automatically. The result does not depend on it.
         the result does not depend on it.
     checkpoint : path-like, optional
-        A folder for snapshots, and to resume from if it has one. Without `client` the run works
-        there, by default in a folder beside `out` that is removed at the end.
+        A folder for snapshots; a run resumes from the snapshots in it. Without `client` the run
+            works there, by default in a folder next to `out` that is removed at the end.
     checkpoint_every : float
         Seconds between snapshots on a cluster.
     client : dask.distributed.Client, optional
-        Its workers hold the tiles; they must see the files under the same names. Without a client
-        the lattice is read from disk band by band.
+        Its workers hold the tiles; they must see the files under the same names. Without a client,
+            the lattice is read from disk band by band.
     max_memory : int, float or str, optional
-        Most memory without `client`, in bytes or as "2G"; by default half of what is free.
+        The most memory used without `client`, in bytes or as "2G"; by default half of what is free.
     progress : bool, optional
-        A bar on a terminal: when it takes a while (None), or never (False).
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
 
     Returns
     -------
     TiledResult
-        `result.marginals` reads what lies at `out`.
+        `result.marginals` reads from `out`.
 
     Raises
     ------
     MemoryLimitError
-        If even one sweep at a time does not fit.
+        If not even one sweep at a time fits.
     MethodError
         If an option is wrong, or the method cannot run on tiles.
     CheckpointError
         If the snapshots belong to another run.
     Interrupted
-        After Ctrl-C: a KeyboardInterrupt without a result. With `checkpoint` the same call resumes
-        from the last snapshot.
+        After Ctrl-C: a KeyboardInterrupt without a result. With `checkpoint`, the same call resumes
+            from the last snapshot.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def _tiling(
     client: Any,
     limit: float,
 ) -> Tiling:
-    """The tiles that were asked for, or those of the snapshot, or bands of a default height."""
+    """Return the tiles asked for, those of the snapshot, or bands of a default height."""
     shape = work.lattice.shape
     header = read_header(folder) if folder else None
     if tile is None and header is not None:
@@ -230,7 +231,7 @@ def _tiling(
 
 
 def _rows_of_a_band(work: TileJob, limit: float) -> int:
-    """As many rows as leave memory for deep passes, or else for one sweep at a time."""
+    """Return the rows that leave memory for deep passes, or else for one sweep at a time."""
     height, width = work.lattice.shape
     row = width * work.site_bytes
 
@@ -245,7 +246,7 @@ def _rows_of_a_band(work: TileJob, limit: float) -> int:
 
 @contextmanager
 def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | None]:
-    """The folder of snapshots: the given one, a temporary one if it runs from disk, or None."""
+    """Provide the folder of snapshots: the given one, a temporary one for disk runs, or None."""
     if folder is not None or client is not None:
         yield folder
         return
@@ -259,11 +260,11 @@ def _working(folder: Path | None, out: Path, client: object) -> Iterator[Path | 
 def _run_here(
     work: TileJob, tiling: Tiling, snapshots: Snapshots, total: int, limit: float, bar: Progress
 ) -> None:
-    """Passes over all bands, each as deep as memory_limits allows, a snapshot after each."""
+    """Run passes over all bands, each as deep as memory allows, with a snapshot after each."""
     band, bands = tiling.tile[0] * tiling.shape[1] * work.site_bytes, len(tiling.places)
     periodic = tiling.periodic
     need = bands_in_memory(1, bands, periodic) * band
-    memory_limits.check_memory(need, limit, "the bands of one sweep", "give a smaller tile=")
+    memory_limits.check_memory(need, limit, "the bands of one sweep", "use a smaller tile=")
     most = MAX_PASS_SWEEPS
     while bands_in_memory(most, bands, periodic) * band > limit:
         most -= 1
@@ -278,7 +279,7 @@ def _run_here(
 
 
 def _show_progress(bar: Progress, done: int, depth: int, share: float) -> None:
-    """Show how far a pass of `depth` sweeps is."""
+    """Show the progress of a pass of `depth` sweeps."""
     bar.update(int(done + share * depth))
 
 
@@ -291,7 +292,7 @@ def _write_saved(work: TileJob, tiling: Tiling, snapshots: Snapshots, output: Ou
 
 
 def _identity(work: TileJob, tiling: Tiling) -> dict[str, Any]:
-    """What must be equal for a run to be resumed."""
+    """Return what must be equal for a run to be resumed."""
     return {
         "lattice": work.lattice.name,
         "method": full_repr(work.method),

@@ -1,4 +1,4 @@
-"""Marginals on disk, written rectangle by rectangle and moved to their place when complete."""
+"""Marginals on disk, written by rectangles and moved into place when complete."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from herded.tiled.tile import TilePosition
 class OutputArray:
     """A new array of float64 that becomes `path`, a .npy file or a .zarr folder.
 
-    It may be sent to workers, which write to it at once, each its own tiles.
+    It may be sent to workers, which write to it concurrently, each its own tiles.
     """
 
     def __init__(self, path: Path, shape: tuple[int, ...], tile: tuple[int, int]) -> None:
@@ -44,13 +44,13 @@ class OutputArray:
             raise FileError(f"could not write {self.path}: {error}") from error
 
     def finish(self) -> None:
-        """Put the whole array in its place."""
+        """Move the complete array into place."""
         if self.path.is_dir():
             shutil.rmtree(self.path)
         os.replace(self.part, self.path)
 
     def discard(self) -> None:
-        """Remove what is not complete."""
+        """Remove an incomplete array."""
         if self.part.is_dir():
             shutil.rmtree(self.part, ignore_errors=True)
         else:
@@ -58,12 +58,12 @@ class OutputArray:
 
 
 def check_out(out: str | os.PathLike[str]) -> Path:
-    """The path of the output; raises an error if it cannot be written."""
+    """Return the path of the output, or raise an error if it cannot be written."""
     path = target_path(out, FileError, "out=")
     if path.suffix not in (".npy", ".zarr"):
         raise FileError(f"expected out= as the name of a .npy file or a .zarr folder, got {out}")
     if path.suffix == ".npy" and path.is_dir():
         raise FileError(f"expected out= as the name of a file, got the folder {out}")
     if not path.parent.is_dir():
-        raise FileError(f"expected out= in a folder that exists, got {out}: make {path.parent}")
+        raise FileError(f"expected out= in a folder that exists, got {out}: create {path.parent}")
     return path

@@ -1,11 +1,11 @@
 """Sweeps over a lattice on disk, within the memory of one process.
 
 The lattice is cut into bands of rows. A *pass* reads every band once, runs several sweeps on it and
-writes it once: the half-sweeps go over the bands as one wave, each two bands behind the one before
-(`layouts/grid/sweeps.py` does the same with strips in cache). Half-sweep h of a band needs
-half-sweep h - 1 of it and of both its neighbours, which are done, and the bands of one step do not
-touch each other, so threads share them. The bits are those of one sweep after another. A periodic
-lattice is folded, and the wave goes over pairs of bands (`Tiling.ranks`).
+writes it once. The half-sweeps move over the bands as one wave, each two bands behind the previous
+one (`layouts/grid/sweeps.py` does the same with strips in cache). Half-sweep h of a band needs
+half-sweep h - 1 of the band and of both its neighbours, which is done by then. The bands of one
+step do not touch each other, so threads share them. The results equal those of sweep after sweep
+bit for bit. A periodic lattice is folded, and the wave moves over pairs of bands (`Tiling.ranks`).
 """
 
 import os
@@ -19,15 +19,15 @@ from herded.run.interrupts import raise_if_interrupted
 from herded.tiled.tile import OPPOSITE, Tile, TileJob
 from herded.tiled.tiling import Tiling
 
-# ranks: one must be there to be seen by the one that is swept, one is being read
+# ranks: one that the swept rank must see, and one that is being read
 RANKS_READ_AHEAD = 2
-MAX_UNSAVED_RANKS = 4  # ranks that may be on their way to the disk
+MAX_UNSAVED_RANKS = 4  # ranks that may be waiting to be written
 
 
 def bands_in_memory(depth: int, bands: int, periodic: bool = False) -> int:
-    """How many a pass of `depth` sweeps holds: two to a half-sweep, and those ahead and behind.
+    """Return the bands that a pass of `depth` sweeps holds: two per half-sweep, plus both ends.
 
-    Twice as many where the lattice is folded; at most all `bands` there are.
+    A folded lattice needs twice as many; the limit is all `bands`.
     """
     return min((4 * depth + RANKS_READ_AHEAD + MAX_UNSAVED_RANKS) * (2 if periodic else 1), bands)
 
@@ -43,10 +43,10 @@ def run_pass(
 ) -> None:
     """Take all bands from `source` (None: the start), sweep, and put them into `target`.
 
-    `first_sweep` is the number of the first of `depth` sweeps; `tell` is called with the share of
-    the pass that is done.
+    `first_sweep` is the number of the first of `depth` sweeps; `tell` is called with the finished
+    share of the pass.
     """
-    # A disk that is being waited for must not keep the sweeps waiting: it has threads of its own.
+    # Waiting for the disk must not block the sweeps, so the disk has threads of its own.
     with ThreadPoolExecutor(os.cpu_count()) as pool, ThreadPoolExecutor(2) as disk:
         wave = _Wave(work, tiling, first_sweep, 2 * depth, source)
         unsaved: deque[Future[None]] = deque()
@@ -69,7 +69,7 @@ def _save(bands: list[Tile], target: Path) -> None:
 
 
 class _Wave:
-    """The bands that are in memory, and what is done with them in each step."""
+    """The bands in memory, and the work on them in each step."""
 
     def __init__(
         self, work: TileJob, tiling: Tiling, first_sweep: int, halves: int, source: Path | None
@@ -81,7 +81,7 @@ class _Wave:
         self.bands: dict[int, Tile] = {}
 
     def jobs(self, step: int) -> list[tuple[Any, ...]]:
-        """Functions and their arguments, which may run at the same time."""
+        """Return functions with their arguments, which may run at the same time."""
         found: list[tuple[Any, ...]] = []
         if step + RANKS_READ_AHEAD < len(self.ranks):
             found.extend((self.load, band) for band in self.ranks[step + RANKS_READ_AHEAD])

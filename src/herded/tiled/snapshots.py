@@ -1,8 +1,8 @@
 """Snapshots of a tiled run: folders that hold all tiles after one sweep.
 
-A new snapshot is written beside the last one. `run.json`, which is replaced in one step, names the
-valid one, and only then is the old one removed: a run that is killed at any moment leaves a
-complete snapshot.
+A new snapshot is written next to the last one. `run.json`, which is replaced atomically, names the
+valid snapshot; only then is the old one removed. A run killed at any moment leaves a complete
+snapshot.
 """
 
 import json
@@ -25,7 +25,7 @@ class Snapshots:
     """The snapshots of a run in one folder."""
 
     def __init__(self, folder: Path, identity: dict[str, Any]) -> None:
-        """A new run, or where a run of the same identity stopped."""
+        """Start a new run, or find where a run of the same identity stopped."""
         self.folder, self.identity = folder, identity
         self.sweep, self.seconds = 0, 0.0
         try:
@@ -42,22 +42,22 @@ class Snapshots:
 
     @property
     def current(self) -> Path | None:
-        """Where the tiles are, or None before the first sweep."""
+        """The folder of the valid snapshot, or None before the first one."""
         return self.of(self.sweep) if self.sweep else None
 
     def of(self, sweep: int) -> Path:
-        """The folder of the tiles after `sweep`."""
+        """Return the folder of the tiles after `sweep`."""
         return self.folder / f"sweep-{sweep}"
 
     def begin(self, sweep: int) -> Path:
-        """A new folder, for the tiles after `sweep`."""
+        """Create a folder for the tiles after `sweep`."""
         target = self.of(sweep)
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
         return target
 
     def commit(self, sweep: int, seconds: float) -> None:
-        """Make the snapshot of `sweep`, which is complete, the valid one."""
+        """Make the complete snapshot of `sweep` the valid one."""
         header = {"format": SNAPSHOT_FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
         with atomic_files.atomic_replacement(
             self.folder / "run.json", CheckpointError, "checkpoint="
@@ -74,7 +74,7 @@ class Snapshots:
 
 
 def read_header(folder: Path) -> dict[str, Any] | None:
-    """What `run.json` says, or None where there is none."""
+    """Read `run.json`, or return None if there is none."""
     path = folder / "run.json"
     try:
         header = json.loads(path.read_bytes())
@@ -85,7 +85,7 @@ def read_header(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise CheckpointError(
             f"expected a tiled run at {folder}, got something unreadable: move it away to start "
-            "anew"
+            "again"
         ) from error
     return header
 
@@ -108,5 +108,5 @@ def check_disk(folder: Path, need: float) -> None:
     if need > free:
         raise MemoryLimitError(
             f"expected {size_text(need)} of free disk for two snapshots of the tiles and the "
-            f"marginals, got {size_text(free)} at {there}: give a checkpoint= elsewhere"
+            f"marginals, got {size_text(free)} at {there}: put checkpoint= elsewhere"
         )

@@ -1,4 +1,4 @@
-"""A lattice whose fields, couplings and evidence lie on disk, read one rectangle at a time."""
+"""A lattice whose fields, couplings and evidence are on disk, read one rectangle at a time."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ from herded.system.argument_checks import as_float, short_repr
 from herded.system.atomic_files import FilePath
 
 EXPECTED_FILE_TEXT = "expected a .npy file or a .zarr folder with one array"
-SHOWN_FILE_BYTES = 20  # bytes of a wrong file that an error shows
+SHOWN_FILE_BYTES = 20  # bytes of a wrong file shown in an error
 Source = FilePath | ArrayLike  # a file, or the array itself
 HASHED_ROWS = 64  # rows of an array that are hashed
 
@@ -36,9 +36,9 @@ class StoredLattice:
         h: the name of a .npy file or of a .zarr folder, or an array.
     coupling : float or pair
         J: one number, or (right, down) of shapes (H, W-1) and (H-1, W), both (H, W) when periodic,
-        each given like `field`.
+        each in the same form as `field`.
     clamped : path-like or array_like of shape (H, W), optional
-        Evidence: 0 or 1 where it is known, -1 where it is not.
+        Evidence: 0 or 1 for observed sites, -1 for others.
     periodic : bool
         Whether borders are joined; then rows and columns must be even numbers of 4 or more.
 
@@ -71,10 +71,10 @@ class StoredLattice:
         if self.periodic and (shape[0] % 2 or shape[1] % 2 or min(shape) < 4):
             raise ModelError(
                 "expected an even number of rows and columns, of 4 or more, on a periodic stored "
-                f"lattice, whose colours must fit around it, got {shape[0]} x {shape[1]}"
+                f"lattice, so that its two colours alternate, got {shape[0]} x {shape[1]}"
             )
         if self.clamped is not None and (got := _shape(self.clamped)) != shape:
-            raise ModelError(f"expected clamped of shape {shape}, as the field, got {got}")
+            raise ModelError(f"expected clamped of shape {shape}, like the field, got {got}")
         if self.is_uniform:
             value = as_float("the coupling", self.coupling)
             if not np.isfinite(value):
@@ -88,7 +88,7 @@ class StoredLattice:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """(H, W)."""
+        """The shape of the lattice, (H, W)."""
         return _shape(self.field)
 
     @property
@@ -97,9 +97,9 @@ class StoredLattice:
         return not (isinstance(self.coupling, (tuple, list)) and len(self.coupling) == 2)
 
     def patch(self, top: int, left: int, bottom: int, right: int) -> Lattice:
-        """Rows top..bottom-1 and columns left..right-1 as an open lattice of their own.
+        """Return rows top..bottom-1 and columns left..right-1 as an open lattice.
 
-        On a periodic lattice they may lie beyond its borders.
+        On a periodic lattice they may extend beyond the borders.
         """
         field = read_rectangle(self.field, (top, bottom), (left, right))
         coupling = self.coupling
@@ -114,33 +114,33 @@ class StoredLattice:
         except ModelError as error:
             height, width = self.shape
             raise ModelError(
-                f"{error}, counted from row {top % height} and column {left % width}"
+                f"{error}, counting from row {top % height} and column {left % width}"
             ) from error
         return replace(model, clamped=self.evidence(top, left, bottom, right))
 
     def evidence(self, top: int, left: int, bottom: int, right: int) -> np.ndarray:
-        """The evidence of the same rectangle, -1 where nothing is known."""
+        """Return the evidence of the same rectangle, -1 where nothing is observed."""
         if self.clamped is None:
             return np.full((bottom - top, right - left), -1)
         known = read_rectangle(self.clamped, (top, bottom), (left, right))
         if known.dtype == bool:
             raise ModelError(
-                "expected 0, 1 or -1 (not known) in clamped, got True and False: where a mask is "
-                "True write the state that is known there, elsewhere -1"
+                "expected 0, 1 or -1 (unknown) in clamped, got True and False: write the observed "
+                "state where a mask is True, and -1 elsewhere"
             )
         wrong = np.argwhere(~np.isin(known, (-1, 0, 1)))
         if len(wrong):
             r, c = wrong[0]
             height, width = self.shape
             raise ModelError(
-                f"expected 0, 1 or -1 (not known) in clamped, got {known[r, c]} at "
+                f"expected 0, 1 or -1 (unknown) in clamped, got {known[r, c]} at "
                 f"{(int(top + r) % height, int(left + c) % width)}"
             )
         return known.astype(np.int64)
 
     @cached_property
     def name(self) -> str:
-        """A hash of the shape and of rows spread over the arrays, to tell runs apart."""
+        """A hash of the shape and of rows throughout the arrays, which tells runs apart."""
         digest = hashlib.sha256(f"stored lattice {self.shape} {self.periodic}".encode())
         parts = [self.field] if self.is_uniform else [self.field, *self.coupling]
         for part in parts if self.clamped is None else [*parts, self.clamped]:
@@ -154,7 +154,7 @@ class StoredLattice:
 
 
 def read_rectangle(source: Source, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
-    """A rectangle of a stored array, continued on the other side where it crosses a border.
+    """Read a rectangle of a stored array, continued on the other side if it crosses a border.
 
     The file is closed again, because mapped pages count as memory.
     """
@@ -166,7 +166,7 @@ def read_rectangle(source: Source, rows: tuple[int, int], columns: tuple[int, in
 
 
 def _stretches(first: int, last: int, size: int) -> Iterator[slice]:
-    """first..last-1 as places on a ring of `size`."""
+    """Yield first..last-1 as slices of a ring of `size`."""
     if first == last or (first >= 0 and last <= size):
         yield slice(first, last)
         return
@@ -182,7 +182,7 @@ def _shape(source: Source) -> tuple[int, ...]:
 
 
 def open_array(source: Source) -> Any:
-    """The array, opened for reading rectangles if it is a file name."""
+    """Return the array, opened for reading rectangles if it is given by file name."""
     if not isinstance(source, (str, os.PathLike)):
         return source if hasattr(source, "shape") else np.asarray(source)
     path = Path(source)
@@ -199,16 +199,16 @@ def open_array(source: Source) -> Any:
 
 
 def _check_npy(path: Path) -> None:
-    """Raise unless it is a .npy file: numpy would blame `pickle`."""
+    """Raise unless it is a .npy file, since numpy's error would mention `pickle`."""
     with path.open("rb") as file:
         begin = file.read(SHOWN_FILE_BYTES)
     if not begin.startswith(MAGIC_PREFIX):
-        got = f"a file that begins {short_repr(begin)}" if begin else "an empty file"
+        got = f"a file that begins with {short_repr(begin)}" if begin else "an empty file"
         raise FileError(f"{EXPECTED_FILE_TEXT} at {path}, got {got}: store it with numpy.save")
 
 
 def open_zarr(path: Path, **options: Any) -> Any:
-    """A Zarr array on disk."""
+    """Open a Zarr array on disk."""
     try:
         import zarr
     except ImportError as error:

@@ -1,7 +1,8 @@
 """One tile of a lattice: its conditionals, its state and its edges.
 
-The conditionals p are computed from the fields whenever a tile is set up; its state is the states
-x, the phases w and the counts. States are packed by colour (`layouts/packing/colour_packing.py`).
+The conditionals p are computed from the fields when a tile is set up; its state consists of the
+states x, the phases w and the counts. States are packed by colour
+(`layouts/packing/colour_packing.py`).
 """
 
 from dataclasses import dataclass
@@ -30,12 +31,12 @@ from herded.tiled.snapshots import save_array
 from herded.tiled.stored_lattice import StoredLattice
 from herded.tiled.tile_kernels import cut_tile, half_sweep, start_states, start_tile_phases
 
-MARGIN_SITES = 2  # sites around a tile that are read to know its conditionals: even, as tiles are
+MARGIN_SITES = 2  # sites around a tile that its conditionals depend on; even, as tiles are
 OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 class TilePosition(NamedTuple):
-    """Rows top..bottom-1 and columns left..right-1."""
+    """The rows top..bottom-1 and columns left..right-1 of a tile."""
 
     top: int
     left: int
@@ -49,7 +50,7 @@ class TilePosition(NamedTuple):
 
 @dataclass(frozen=True)
 class TileJob:
-    """What is to be done on every tile."""
+    """The work to be done on every tile."""
 
     lattice: StoredLattice
     method: HerdedGibbs
@@ -62,17 +63,17 @@ class TileJob:
 
     @property
     def contexts(self) -> int:
-        """Weights of a site."""
+        """The number of weights of a site."""
         return CONTEXTS_BY_COUNT if self.shared else CONTEXTS_BY_BITS
 
     @property
     def site_bytes(self) -> int:
-        """Of memory, for every site of a tile: p, w, x and counts."""
+        """Bytes of memory for every site of a tile: p, w, x and counts."""
         return 8 * self.contexts + 1 + 4 + 8 * self.rao_blackwell
 
     @property
     def state_bytes(self) -> int:
-        """On disk, for every site."""
+        """Bytes on disk for every site."""
         return self.site_bytes - 4 * self.contexts
 
     def check(self) -> None:
@@ -106,7 +107,7 @@ class Tile:
     """The part of a lattice at `place`, between two half-sweeps."""
 
     def __init__(self, work: TileJob, place: TilePosition, folder: Path | None = None) -> None:
-        """At the start of a run, or as it was saved in `folder`."""
+        """Set up a tile at the start of a run, or load it from `folder`."""
         self.work, self.place = work, place
         self.p = _conditionals(work, place)
         self.state = _start(work, place) if folder is None else _load(work, place, folder)
@@ -115,7 +116,7 @@ class Tile:
         self.x[:, 1:-1, 1:-1] = self.state.pop("x")
 
     def half_sweep(self, half: int) -> None:
-        """Half-sweep number `half` of the run, counted from 0."""
+        """Run half-sweep number `half`, counted from the start of the run."""
         recorded = half // 2 >= self.work.burn_in
         nothing = np.empty((2, 0, 0))
         ones = self.state["ones"] if recorded else nothing.astype(np.uint32)
@@ -124,20 +125,20 @@ class Tile:
         half_sweep(p, (0,) * self.work.contexts, self.x, w, half & 1, ones, tally)
 
     def edges(self, colour: int) -> dict[str, np.ndarray]:
-        """The outermost sites of a colour, on each side."""
+        """Return the outermost sites of a colour, on each side."""
         inside = self.x[colour, 1:-1, 1:-1]
         sides = {"up": inside[0], "down": inside[-1], "left": inside[:, 0], "right": inside[:, -1]}
         return {side: line.copy() for side, line in sides.items()}
 
     def see(self, colour: int, around: dict[str, np.ndarray]) -> None:
-        """Put the neighbours' edges of a colour into the border; `around` has them by side."""
+        """Copy the neighbours' edges of a colour, in `around` by side, into the border."""
         x = self.x[colour]
         borders = {"up": x[0, 1:-1], "down": x[-1, 1:-1], "left": x[1:-1, 0], "right": x[1:-1, -1]}
         for side, line in around.items():
             borders[side][:] = line
 
     def marginals(self, sweeps: int) -> np.ndarray:
-        """P(x = 1) of the sites after so many recorded sweeps."""
+        """Return P(x = 1) of the sites after a number of recorded sweeps."""
         sums = self.state["tally" if self.work.rao_blackwell else "ones"]
         return _marginals(self.work, self.place, sums, sweeps)
 
@@ -148,7 +149,7 @@ class Tile:
 
 
 def saved_marginals(work: TileJob, place: TilePosition, folder: Path, sweeps: int) -> np.ndarray:
-    """P(x = 1) of a saved tile's sites after so many recorded sweeps."""
+    """Return P(x = 1) of a saved tile's sites after a number of recorded sweeps."""
     name = "tally" if work.rao_blackwell else "ones"
     return _marginals(work, place, np.load(_file(folder, place, name)), sweeps)
 
@@ -159,7 +160,7 @@ def _marginals(work: TileJob, place: TilePosition, sums: np.ndarray, sweeps: int
 
 
 def _conditionals(work: TileJob, place: TilePosition) -> np.ndarray:
-    """p of the tile's sites, found on a patch in which all of them have their neighbours."""
+    """Compute p of the tile's sites on a patch that contains all their neighbours."""
     top, left = place.top - MARGIN_SITES, place.left - MARGIN_SITES
     bottom, right = place.bottom + MARGIN_SITES, place.right + MARGIN_SITES
     if not work.lattice.periodic:
@@ -174,7 +175,7 @@ def _conditionals(work: TileJob, place: TilePosition) -> np.ndarray:
 
 
 def _shapes(work: TileJob, place: TilePosition) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Of the arrays of a tile's state."""
+    """Return the shapes and types of the arrays of a tile's state."""
     h, w = place.shape
     sites = (2, h, (w + 1) // 2)
     weights = (2, h, count_cells(sites[2]), work.contexts, LANES)
@@ -217,7 +218,7 @@ def _load(work: TileJob, place: TilePosition, folder: Path) -> dict[str, np.ndar
         if not whole:
             raise CheckpointError(
                 f"expected a whole tile at {path}, got none or another: move {folder.parent} away "
-                "to start anew"
+                "to start again"
             )
     return state
 

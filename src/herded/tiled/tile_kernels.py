@@ -1,12 +1,12 @@
 """Half-sweeps over one tile of a colour-packed binary lattice.
 
-A tile whose first row and column are even is laid out as a lattice of its own
-(`layouts/grid/layout.py`) with one row to a strip, and the border around its states holds the
+A tile whose first row and column are even is laid out like a whole lattice
+(`layouts/grid/layout.py`) with one row per strip. The border around its states holds the
 neighbouring tiles' outermost sites instead of zeros. Sites of one colour see only the other colour,
-so that border is exchanged once before every half-sweep. All that is random is named by a site's
-place in the whole lattice: the bits do not depend on the tiling.
+so the border is exchanged once before every half-sweep. All random numbers depend on a site's place
+in the whole lattice, so the bits do not depend on the tiling.
 
-This is the only file that calls into `layouts/grid/sweeps.py` for tiles.
+This is the only module that calls `layouts/grid/sweeps.py` for tiles.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ _33 = np.uint64(33)
 
 @jit
 def half_sweep(p, contexts, x, w, colour, ones, tally):
-    """One colour; p and w are (2, h, entries of a row), `contexts` as in `LatticeArrays`.
+    """Sweep one colour; p and w are (2, h, entries of a row), `contexts` as in `LatticeArrays`.
 
     Adds the new states to `ones` and the conditionals to `tally`, (2, h, m) or empty.
     """
@@ -49,10 +49,10 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
 
 @jit
 def cut_tile(p, rows, columns, above, before, out):
-    """Copy the conditionals of a part of a lattice, laid out with `rows` to a strip, to a tile's.
+    """Copy the conditionals of a part of a lattice, laid out with `rows` per strip, to a tile.
 
     The part begins `above` rows down and `before` packed columns to the right; out is (2, h, cells,
-    contexts, LANES). What lies beyond the part in the last cells is never looked at.
+    contexts, LANES). Entries beyond the part in the last cells are never read.
     """
     _, h, cells, contexts, _ = out.shape
     for colour in range(2):
@@ -67,7 +67,7 @@ def cut_tile(p, rows, columns, above, before, out):
 
 @jit
 def start_states(top, left, width, key, x):
-    """Fill x (h, w) with the states that a lattice of `width` columns starts with there."""
+    """Fill x (h, w) with the start states of this part of a lattice of `width` columns."""
     for r in range(x.shape[0]):
         for c in range(x.shape[1]):
             x[r, c] = random_bits(key, np.uint64((top + r) * width + left + c)) % np.uint64(2)
@@ -75,7 +75,7 @@ def start_states(top, left, width, key, x):
 
 @jit
 def start_tile_phases(place, top, left, columns_here, key, w):
-    """Fill w with the random phases that the whole lattice has there, as `start_lattice` does.
+    """Fill w with the random start phases of this part, as `start_lattice` draws them.
 
     `place` is (strips, rows of a strip, columns) of the whole lattice. w is (2, h, cells,
     contexts, LANES).

@@ -1,4 +1,4 @@
-"""How a lattice is cut into tiles, and which tiles lie side by side."""
+"""The division of a lattice into tiles, and which tiles are neighbours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SIDES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 @dataclass(frozen=True)
 class Tiling:
-    """Tiles of `tile` (rows, columns) sites, perhaps smaller at the lower and right border."""
+    """Tiles of `tile` (rows, columns) sites, smaller at the lower and right border if need be."""
 
     shape: tuple[int, ...]
     tile: tuple[int, int]
@@ -20,13 +20,13 @@ class Tiling:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Rows and columns of tiles."""
+        """The numbers of rows and columns of tiles."""
         (height, width), (rows, columns) = self.shape, self.tile
         return -(-height // rows), -(-width // columns)
 
     @property
     def places(self) -> list[TilePosition]:
-        """Of all tiles, row by row."""
+        """The places of all tiles, row by row."""
         height, width = self.shape
         rows, columns = self.tile
         return [
@@ -36,7 +36,7 @@ class Tiling:
         ]
 
     def neighbours(self, number: int) -> dict[str, int]:
-        """The numbers of the tiles around tile `number`, by side."""
+        """Return the numbers of the tiles around tile `number`, by side."""
         down, across = self.grid
         r, c = divmod(number, across)
         around = {side: (r + a, c + b) for side, (a, b) in SIDES.items()}
@@ -48,9 +48,9 @@ class Tiling:
 
     @property
     def ranks(self) -> list[tuple[int, ...]]:
-        """Bands in an order in which all neighbours are in the same rank, or one before or behind.
+        """Return bands in ranks, so that neighbours are at most one rank apart.
 
-        A periodic lattice is a ring of bands, which is folded: the first lies with the last.
+        A periodic lattice is a ring of bands, which is folded: the first band pairs with the last.
         """
         bands = self.grid[0]
         if not self.periodic:
@@ -59,7 +59,7 @@ class Tiling:
 
 
 def check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, int]:
-    """`tile=` as rows and columns, at most those of the lattice; a number is rows of full width."""
+    """Check `tile=` and return rows and columns; one number means rows of full width."""
     sides: object = (tile, shape[1] + shape[1] % 2) if is_whole_number(tile, 1) else tile
     if not (
         isinstance(sides, Sequence)
@@ -74,6 +74,7 @@ def check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, 
     )
     if rows % 2 or columns % 2:
         raise MethodError(
-            f"expected even sides of tiles, so that colours lie alike in all of them, got {tile!r}"
+            "expected even sides of tiles, so that colours have the same pattern in all tiles, got "
+            f"{tile!r}"
         )
     return rows, columns

@@ -1,8 +1,8 @@
-"""Values at an address, where compiled functions read what they would else be passed.
+"""Values at an address, from which compiled functions read instead of taking arguments.
 
 A function that takes one address instead of a dozen arrays is called within a few nanoseconds, and
-its type does not say what it reads: kernels that call such functions are compiled once for all of
-them. Arrays that are read in this way count no references, so a view of one costs nothing.
+its type does not depend on what it reads: kernels that call such functions are compiled once for
+all of them. Arrays read in this way count no references, so a view of one costs nothing.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ import numpy as np
 
 from herded.system.compilation.jit import _numba
 
-WORD_BYTES = 8  # bytes: whatever lies there begins at a multiple of it
+WORD_BYTES = 8  # every value starts at a multiple of this
 
 
 class AddressedValues:
-    """Arrays, numbers and tuples of them, where compiled code finds them.
+    """Arrays, numbers and tuples of them, at an address that compiled code can read.
 
-    They stay there as long as this object lives; what arrays hold may change, they may not.
+    They stay there as long as this object lives; array contents may change, the arrays may not.
     """
 
     def __init__(self, *values: Any) -> None:
@@ -27,12 +27,12 @@ class AddressedValues:
 
     @property
     def address(self) -> int:
-        """Where they are."""
+        """Return the address of the values."""
         return int(self._words.ctypes.data)
 
 
 def _as_reader_value(value: Any) -> Iterator[bytes]:
-    """A value as `make_reader` expects it."""
+    """Yield a value in the layout that `make_reader` expects."""
     if isinstance(value, tuple):
         for part in value:
             yield from _as_reader_value(part)
@@ -44,14 +44,14 @@ def _as_reader_value(value: Any) -> Iterator[bytes]:
 
 
 def plain_values(place: AddressedValues) -> tuple[Any, ...]:
-    """What plain Python reads instead."""
+    """Return the values as plain Python reads them."""
     return place.values
 
 
 def make_reader(*values: Any) -> tuple[Any, str]:
-    """A function for compiled code, from an address to values of the types of these; their names.
+    """Build a compiled function from an address to values of these types; also their name.
 
-    Whoever reads must be sure that values of just these types were placed there.
+    The caller must ensure that values of exactly these types are at the address.
     """
     numba = _numba()
     from numba.np.arrayobj import populate_array

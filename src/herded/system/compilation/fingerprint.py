@@ -1,10 +1,10 @@
-"""A name for functions and data: equal names mean that they do the same, on this Python.
+"""A name for functions and data: equal names mean equal behaviour, on this version of Python.
 
-A function is its bytecode, its constants and defaults, and all that it reaches: what it closes
-over, and the globals that it names, other functions with all of theirs. What nobody can look into,
-such as a function written in C, counts by its name, and what has none makes the name a partial one
-(`is_whole`): good enough to tell models apart, too little to trust compiled code that was kept
-under it.
+A function consists of its bytecode, its constants and defaults, and all that it reaches: its
+closure and the globals that it names, including other functions with all of theirs. An opaque
+object, such as a function written in C, counts by its name. An object without a name makes the
+fingerprint a partial one (`is_whole`): good enough to tell models apart, but not to trust compiled
+code cached under it.
 """
 
 import functools
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-# do as their version says
+# behave as their version says
 KNOWN_PACKAGES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
 PLAIN_TYPES = (
     int,
@@ -33,12 +33,12 @@ PLAIN_TYPES = (
 
 
 class Fingerprint:
-    """Takes in parts, one after another; `hex` is then their name."""
+    """A hash of parts, added one after another; `hex` is the result."""
 
     def __init__(self, *parts: object) -> None:
         self._digest = hashlib.sha256()
         self._met: dict[int, int] = {}
-        self._alive: list[object] = []  # or another object could get the place of one that is gone
+        self._alive: list[object] = []  # a freed object's id could be reused
         self.is_whole = True
         for part in parts:
             self.add(part)
@@ -48,11 +48,11 @@ class Fingerprint:
         return self._digest.hexdigest()[:32]
 
     def add(self, part: Any) -> None:
-        """Take in anything."""
+        """Add an object of any kind."""
         if isinstance(part, PLAIN_TYPES):
             self._word(type(part).__name__, repr(part))
             return
-        if id(part) in self._met:  # also a function that calls itself
+        if id(part) in self._met:  # for example a recursive function
             self._word("again", str(self._met[id(part)]))
             return
         self._met[id(part)] = len(self._met)
@@ -100,24 +100,24 @@ class Fingerprint:
             self.add(part)
 
     def _other(self, part: object) -> None:
-        """What is none of these goes by its pickle, or by its type alone."""
+        """Add any other object by its pickle, or else by its type alone."""
         self.is_whole = False
         kind = type(part)
         self._word("object", f"{kind.__module__}.{kind.__qualname__}")
         try:
             self._digest.update(pickle.dumps(part, protocol=4))
-        except Exception:  # whatever somebody's own class raises
+        except Exception:  # a user's class may raise anything
             self._word("cannot be pickled")
 
 
 def _home(part: object) -> str:
-    """The package that has it; ufuncs do not say, and are NumPy's or nobody knows whose."""
+    """Return an object's package; ufuncs name none, and are NumPy's or of unknown origin."""
     known = "numpy" if getattr(np, getattr(part, "__name__", ""), None) is part else ""
     return known or str(getattr(part, "__module__", None)).partition(".")[0]
 
 
 def _parts_of_code(code: CodeType) -> Iterator[object]:
-    """All but where it is written."""
+    """Yield all parts of a code object except its position in a file."""
     yield code.co_code
     yield code.co_consts
     yield from (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -131,7 +131,7 @@ def _parts_of_function(function: FunctionType) -> Iterator[object]:
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
-        except ValueError:  # not filled yet
+        except ValueError:  # a cell that is still empty
             yield "empty"
     for name in sorted(set(names_in(function.__code__))):
         if name in function.__globals__:
@@ -140,7 +140,7 @@ def _parts_of_function(function: FunctionType) -> Iterator[object]:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """What it may look up among globals, and functions within it may."""
+    """Yield the global names that a code object, or a function within it, may look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,12 +1,12 @@
-"""The one place that imports Numba, and only when a kernel is first called.
+"""The only module that imports Numba, and only when a kernel is first called.
 
-No `fastmath`: the same bits everywhere matter more than the last per cent. `nogil` lets threads
-run chains and components side by side. The disk cache (`system.compilation.kernel_cache`) makes a
-second process start quickly; HERDED_CACHE=0 turns it off.
+No `fastmath`: the same bits everywhere matter more than the last per cent of speed. `nogil` lets
+threads run chains and components in parallel. The disk cache (`system.compilation.kernel_cache`)
+makes a second process start quickly; HERDED_CACHE=0 turns it off.
 
-To import Numba takes 0.3 s and to wrap all functions of the package 0.1 s, so each is wrapped when
-it is first needed. What only kernels call is compiled without the door that Python comes in by,
-which takes a third of the time of a short function.
+Importing Numba takes 0.3 s and wrapping all functions of the package 0.1 s, so each is wrapped when
+first needed. Functions that only kernels call are compiled without an entry point from Python,
+which takes a third of the compile time of a short function.
 """
 
 import gc
@@ -31,7 +31,7 @@ IS_JIT_DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 class Kernel:
     """A function that Numba compiles when it is first called, by Python or by another kernel."""
 
-    # What is called is kept where Python looks for it: no function of ours comes between.
+    # The dispatcher is stored where Python looks for it: no function of ours comes between.
     __slots__ = ("__call__", "__dict__", "_dispatcher", "_inner", "py_func")
     __call__: Callable[..., Any]
     __qualname__: str
@@ -44,11 +44,11 @@ class Kernel:
         self.__call__ = self._first_call
 
     def __reduce__(self) -> str:
-        return self.__qualname__  # found again by its name
+        return self.__qualname__  # pickled by name
 
     @property
     def dispatcher(self) -> Any:
-        """Numba's object for calls from Python."""
+        """Return Numba's object for calls from Python."""
         with _WRAPPING:
             if self._dispatcher is None:
                 self.__call__ = self._dispatcher = _wrap(self.py_func, inner=False)
@@ -56,14 +56,14 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba asks for when it meets this kernel in another."""
+        """Return what Numba asks for when it meets this kernel in another."""
         with _WRAPPING:
             if self._inner is None:
                 self._inner = _wrap(self.py_func, inner=True)
         return self._inner._numba_type_
 
     def _first_call(self, *arguments: Any) -> Any:
-        """Import, wrap, load or compile, and run; Ctrl-C comes afterwards."""
+        """Import, wrap, load or compile, and run; Ctrl-C is delivered afterwards."""
         with held_interrupts():
             return self.dispatcher(*arguments)
 
@@ -74,18 +74,18 @@ _WRAPPING = threading.RLock()
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` when it is first called.
 
-    With NUMBA_DISABLE_JIT=1 it stays plain Python, with integers that overflow as silently.
+    With NUMBA_DISABLE_JIT=1 it stays plain Python, whose integers then overflow silently as well.
     """
     return _with_silent_integers(function) if IS_JIT_DISABLED else Kernel(function)
 
 
-_QUIET = ContextVar("_QUIET", default=False)  # whether a kernel is running, as plain Python
+_QUIET = ContextVar("_QUIET", default=False)  # whether a kernel is running as plain Python
 
 
 def _with_silent_integers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with silent integers, also in kernels that it calls.
+    """Wrap `function` so that integers overflow silently, also in kernels that it calls.
 
-    NumPy is told once, by the first of them: to tell it takes longer than many a kernel.
+    The outermost kernel sets NumPy's state once, since setting it takes longer than many kernels.
     """
 
     @wraps(function)
@@ -102,14 +102,14 @@ def _with_silent_integers(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-_MAX_PLAIN_STEPS = 2**13  # steps of a few microseconds each: to import Numba takes longer
-_steps = 0  # that this process was asked for before Numba was there
+_MAX_PLAIN_STEPS = 2**13  # steps of a few microseconds; importing Numba takes longer
+_steps = 0  # steps that this process ran before importing Numba
 
 
 def plain_python_if_short(kernel: Callable[..., Any], steps: int) -> Callable[..., Any]:
-    """`kernel`, or plain Python for the first few steps of a process that needs no other.
+    """Return `kernel`, or plain Python for the first few steps of a process without Numba.
 
-    Many a process answers a small question and ends.
+    Many processes answer one small question and end.
     """
     global _steps
     if IS_JIT_DISABLED or _numba.cache_info().currsize > 0:
@@ -120,24 +120,26 @@ def plain_python_if_short(kernel: Callable[..., Any], steps: int) -> Callable[..
 
 @cache
 def as_plain_python(kernel: Any) -> Callable[..., Any]:
-    """`kernel` as plain Python, with the kernels that it calls: the same bits, slowly."""
+    """Return `kernel` as plain Python, with the kernels that it calls: the same bits, slowly."""
     own = kernel.py_func.__globals__.copy()
     for name, value in own.items():
         if isinstance(value, Kernel):
             is_here = value.py_func.__globals__ is kernel.py_func.__globals__
             own[name] = _plain(value, own) if is_here else as_plain_python(value)
-    return np.errstate(over="ignore")(_plain(kernel, own))  # as silently as compiled ones
+    return np.errstate(over="ignore")(
+        _plain(kernel, own)
+    )  # integers overflow silently, as when compiled
 
 
 def _plain(kernel: Kernel, names: dict[str, Any]) -> FunctionType:
-    """The function of `kernel`, with other names around it."""
+    """Return the function of `kernel` with other globals."""
     return FunctionType(kernel.py_func.__code__, names, kernel.py_func.__name__)
 
 
 def _wrap(function: Callable[..., Any], inner: bool) -> Any:
-    """Numba's object for a function that Python calls, or only kernels (`inner`).
+    """Build Numba's object for a function that Python calls, or that only kernels call (`inner`).
 
-    Each kind has a folder of its own: Numba would take one for the other.
+    Each kind has its own folder, because Numba would mistake one for the other.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     kind = None
@@ -153,13 +155,13 @@ def _wrap(function: Callable[..., Any], inner: bool) -> Any:
 
 
 def keep_on_disk(dispatcher: Any, place: str, kind: Any = None) -> None:
-    """Let Numba keep what it compiles in the folder of the function's module, or in a place there.
+    """Let Numba cache compiled code in the folder of the function's module, or in a subfolder.
 
-    The folder is made when something is compiled.
+    The folder is created when something is compiled.
     """
     settings, function = _numba().config, dispatcher.py_func
     before = settings.CACHE_DIR
-    try:  # Numba reads the setting here and only here
+    try:  # Numba reads the setting only here
         settings.CACHE_DIR = os.path.join(folder_of(function.__module__, before), place)
         dispatcher._cache = _function_cache(kind)(function)
     finally:
@@ -167,9 +169,9 @@ def keep_on_disk(dispatcher: Any, place: str, kind: Any = None) -> None:
 
 
 class _Compilers:
-    """Counts the compilations that are running; kernels from the disk cache do not count.
+    """A count of the compilations in progress, not counting kernels from the disk cache.
 
-    Meanwhile nobody looks for garbage, which takes a tenth of the time of compilers.
+    Garbage collection is off meanwhile, because it takes a tenth of the compile time.
     """
 
     def __init__(self) -> None:
@@ -178,7 +180,7 @@ class _Compilers:
         self.held = HeldInterrupts()
 
     def on_start(self, event: Any) -> None:
-        if self.working == 0:  # Numba compiles one at a time, and those within it
+        if self.working == 0:  # Numba compiles one at a time, with nested ones
             self.collecting = gc.isenabled()
             gc.disable()
             self.held.begin()
@@ -196,17 +198,17 @@ _COMPILERS = _Compilers()
 
 
 def is_compiling() -> bool:
-    """Whether some kernel is being compiled now."""
+    """Return whether some kernel is being compiled."""
     return _COMPILERS.working > 0
 
 
 @cache
 def _numba() -> Any:
-    """Numba, whose compilations are counted from now on."""
+    """Import Numba, and count its compilations from then on."""
     collecting = gc.isenabled()
-    gc.disable()  # an import makes much and drops little: to look for what it drops takes 0.04 s
+    gc.disable()  # an import creates little garbage: collecting it takes 0.04 s
     try:
-        with held_interrupts():  # what is imported in part cannot be imported again
+        with held_interrupts():  # a partial import cannot be repeated
             import numba
             from numba.core import event
     finally:
@@ -227,10 +229,10 @@ def _numba() -> Any:
 
 @cache
 def _function_cache(kind: Any) -> Any:
-    """Numba's cache of compiled functions, which reads what is compiled and prepares no compiler.
+    """Build Numba's cache of compiled functions without preparing a compiler.
 
-    Numba makes ready all that it can compile before it looks for a kept kernel, which takes
-    longer than to load a dozen of them; where none is found it does so again before it compiles.
+    Numba prepares all that it can compile before it looks for a cached kernel, which takes
+    longer than loading a dozen of them. If none is found, it prepares again before compiling.
     """
     from numba.core.caching import FunctionCache
     from numba.core.runtime import rtsys
@@ -248,10 +250,10 @@ def _function_cache(kind: Any) -> Any:
 
 @cache
 def _avoid_scipy_import() -> None:
-    """Let Numba look whether SciPy is there without importing it, which takes 0.15 s.
+    """Let Numba check for SciPy without importing it, which takes 0.15 s.
 
-    Kernels of this package multiply no matrices. Those of others that do import it as ever, since
-    what is replaced here for a moment is called again for each of them.
+    Kernels of this package multiply no matrices. Other kernels that do import SciPy as usual,
+    since the function replaced here for a moment is called again for each of them.
     """
     from numba.np import linalg
 

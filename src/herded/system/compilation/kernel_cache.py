@@ -1,10 +1,10 @@
-"""Where compiled kernels are kept, so that a second process starts quickly.
+"""The cache of compiled kernels, which lets a second process start quickly.
 
-Numba looks only at the file a function is in and would go on with kernels whose imported parts have
-changed. So the kernels of a module are kept in a folder named by a hash of all that they may have
-taken in: the module, the modules of the package that it imports, directly or not, and the named
-tuples of the package, which may be arguments. An edit there starts an empty folder, an edit
-elsewhere leaves it alone. No kernel takes a function as an argument: it would not be seen.
+Numba checks only the file that a function is in, and would reuse kernels whose imported parts have
+changed. So the kernels of a module are kept in a folder named by a hash of everything that they may
+depend on: the module, the modules of the package that it imports, directly or not, and the named
+tuples of the package, which may be arguments. An edit to one of these starts an empty folder; any
+other edit does not. No kernel takes a function as an argument, which the hash would miss.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[__name__.count(".") - 1]
 CACHE_FOLDER = "herded-kernels"
-# To parse the sources would take 0.1 s at every start; this takes 5 ms. A test compares the two.
+# Parsing the sources would take 0.1 s at every start; this takes 5 ms. A test compares the two.
 IMPORT_PATTERN = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:#[^\n]*|[^)#])*\)|(?:\\\n|[^\n])*)"
     rb"|import[ \t]+((?:\\\n|[^\n])*))",
@@ -29,7 +29,7 @@ LATE_IMPORT_WORDS = (b"import_module", b"__import__")
 
 
 class PackageSources:
-    """The modules of a package, and what the kernels of each may have taken in."""
+    """The modules of a package, and the sources that the kernels of each depend on."""
 
     def __init__(self, package: Path) -> None:
         self.package = package
@@ -49,18 +49,18 @@ class PackageSources:
             return file.read()
 
     def _imports(self, module: str) -> set[str]:
-        """The modules of this package that a module names in its imports."""
+        """Return the modules of this package that a module names in its imports."""
         if any(name + b"(" in self.text(module) for name in LATE_IMPORT_WORDS):
             return set(self.paths)
         found = set()
         for home, names, whole in IMPORT_PATTERN.findall(self.text(module)):
-            if home.startswith(b"."):  # the package has none: its name alone is looked for
+            if home.startswith(b"."):  # the package has no relative imports
                 return set(self.paths)
             words = COMMENT_PATTERN.sub(b"", names or whole).translate(None, b"()\\")
             for word in filter(bytes.strip, words.split(b",")):
                 name = word.split()[0].decode()
                 if whole:
-                    # The name of the package is bound: all of it can be reached.
+                    # The name of the package is bound, so all of it is reachable.
                     found |= {name} if b" as " in word else {name.partition(".")[0]}
                 else:
                     inner = f"{home.decode()}.{name}"
@@ -68,18 +68,18 @@ class PackageSources:
         return found & self.paths.keys()
 
     def _tuples(self) -> bytes:
-        """All named tuples of the package, as they are written."""
+        """Return all named tuples of the package as source text."""
         texts = (self.text(module) for module in sorted(self.paths))
         return b"".join(
             b"".join(TUPLE_PATTERN.findall(text)) for text in texts if b"NamedTuple" in text
         )
 
     def reached(self, module: str) -> set[str]:
-        """The module and all that it imports, directly or not.
+        """Return the module and all that it imports, directly or not.
 
-        The packages that these lie in are run too, but no kernel takes anything in from them.
+        Their parent packages are executed too, but no kernel depends on them.
         """
-        if module not in self.paths:  # a kernel of others that calls ours
+        if module not in self.paths:  # a foreign kernel that calls ours
             return set(self.paths)
         found, new = {module}, [module]
         while new:
@@ -89,7 +89,7 @@ class PackageSources:
         return found
 
     def hash(self, module: str) -> str:
-        """The same for the same files."""
+        """Hash the sources of a module: equal for equal files."""
         digest = hashlib.sha256(self.tuples())
         for name in sorted(self.reached(module)):
             digest.update(f"{name}\0".encode() + self.digest(name))
@@ -97,8 +97,8 @@ class PackageSources:
 
 
 def cache_folder(sources: PackageSources, module: str, chosen: str) -> Path:
-    """Where the kernels of a module are kept: in the `chosen` folder, beside the sources of the
-    package, or among the user's caches where that cannot be written."""
+    """Return the folder for the kernels of a module: the `chosen` one, one next to the sources of
+    the package, or one among the user's caches if the sources' folder is read-only."""
     name = f"{module}-{sources.hash(module)}"
     if chosen:
         return Path(chosen) / CACHE_FOLDER / name
@@ -115,7 +115,7 @@ def cache_folder(sources: PackageSources, module: str, chosen: str) -> Path:
 
 
 def remove_old(folder: Path) -> None:
-    """Remove the folders beside this one that have kernels of other versions of its module."""
+    """Remove sibling folders with kernels of other versions of the same module."""
     module = folder.name.rpartition("-")[0]
     for old in folder.parent.glob(f"{module}-*"):
         if old != folder:
@@ -123,10 +123,10 @@ def remove_old(folder: Path) -> None:
 
 
 def remove_oldest(folder: Path, most: int) -> None:
-    """Remove those of the folders within one that were made first, if they are more than `most`."""
+    """Remove the oldest folders within one if there are more than `most`."""
     try:
         made = sorted((inner.stat().st_mtime_ns, inner) for inner in folder.iterdir())
-    except OSError:  # nothing there yet, or others remove it just now
+    except OSError:  # not there yet, or another process removes it
         return
     for _, old in made[: max(0, len(made) - most)]:
         shutil.rmtree(old, ignore_errors=True)
@@ -139,5 +139,5 @@ def _sources() -> PackageSources:
 
 @cache
 def folder_of(module: str, chosen: str) -> str:
-    """Where the kernels of a module of this package are kept."""
+    """Return the folder for the kernels of a module of this package."""
     return str(cache_folder(_sources(), module, chosen))

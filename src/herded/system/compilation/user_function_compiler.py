@@ -1,4 +1,4 @@
-"""Functions of others, compiled: values that kernels take, and call by their addresses."""
+"""Compiled user functions: values that kernels take and call by their addresses."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from herded.system.compilation.fingerprint import KNOWN_PACKAGES, names_in
 from herded.system.compilation.jit import IS_CACHE_ENABLED, _numba, keep_on_disk
 from herded.system.compilation.kernel_cache import remove_oldest
 
-MAX_REMEMBERED_FUNCTIONS = 256  # functions that a process remembers
-MAX_FUNCTIONS_ON_DISK = 512  # models whose functions are kept: an edit makes another
+MAX_REMEMBERED_FUNCTIONS = 256  # functions that a process caches
+MAX_FUNCTIONS_ON_DISK = 512  # models whose functions are cached; each edit adds one
 
 _KEPT: dict[Any, Any] = {}
 
@@ -19,9 +19,9 @@ _KEPT: dict[Any, Any] = {}
 def compile_inlined(
     function: Callable[..., Any], key: str = "", made: dict[Any, Any] | None = None
 ) -> Any:
-    """A function of somebody's own as Numba's object, for others that are compiled with it.
+    """Wrap a user function as Numba's object, to be compiled into other functions.
 
-    Plain functions that it calls are compiled with it: Numba would ask for a decorator on each.
+    Plain functions that it calls are compiled with it; Numba would require a decorator on each.
     `key` is that of `compile_first_class`.
     """
     plain = getattr(function, "py_func", function)
@@ -29,7 +29,7 @@ def compile_inlined(
     if plain in made:
         return made[plain]
     if not isinstance(plain, FunctionType):
-        return _numba().njit(plain)  # which says what it expects
+        return _numba().njit(plain)  # raises an error that says what it expects
     around = dict(plain.__globals__)
     cells = tuple(CellType() for _ in plain.__closure__ or ())
     copy = FunctionType(plain.__code__, around, plain.__name__, plain.__defaults__, cells)
@@ -44,27 +44,27 @@ def compile_inlined(
 
 
 def _unique_name(name: str, key: str) -> str:
-    """The name of compiled code, which all of a process has to tell from all other.
+    """Build a name of compiled code that is unique within a process.
 
-    Numba numbers functions of one name as they come: those from disk have the numbers of the
-    processes that compiled them, so that of two alike one would be taken for the other.
+    Numba numbers functions of one name in order of appearance. Those loaded from disk carry the
+    numbers of the processes that compiled them, so that two could be confused.
     """
     return f"{name}_{key}" if key else name
 
 
 def _replace_by_compiled(value: Any, key: str, made: dict[Any, Any]) -> Any:
-    """A plain function compiled; all else, and what Numba knows by itself, as it is."""
+    """Compile plain functions; return everything else as it is."""
     if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN_PACKAGES:
         return compile_inlined(value, key, made)
     return value
 
 
 def compile_first_class(function: Callable[..., Any], arguments: Sequence[Any], key: str) -> Any:
-    """`function` compiled for arguments such as these, as a value that kernels take.
+    """Compile `function` for arguments of these types, as a value that kernels take.
 
-    Kernels call it by its address: they are compiled once for all functions that take the same
-    types. `key` names all that the function does, to keep what was compiled on disk under it;
-    without one it is not kept. Raises what Numba raises where it cannot compile.
+    Kernels call it by its address, so they are compiled once for all functions with the same
+    types. `key` names all that the function does and is the name of the disk cache; without a key
+    nothing is cached. Raises Numba's error if it cannot compile the function.
     """
     numba = _numba()
     types = tuple(numba.typeof(one) for one in arguments)
@@ -86,9 +86,9 @@ def compile_first_class(function: Callable[..., Any], arguments: Sequence[Any], 
 
 
 def compile_for_arguments(kernel: Any, arguments: Sequence[Any]) -> Callable[..., Any]:
-    """A kernel compiled for arguments such as these, functions by their addresses.
+    """Compile a kernel for arguments of these types, taking functions by their addresses.
 
-    Numba would otherwise compile it anew for each function that is passed to it.
+    Otherwise Numba would compile the kernel again for each function that is passed to it.
     """
     numba = _numba()
 

@@ -1,7 +1,7 @@
-"""The largest of some numbers, in kernels.
+"""The largest of several numbers, in kernels.
 
-Numba's own version lies in a module that imports SciPy's linear algebra, and every process that
-loads a kept kernel with it would wait 0.14 s for that.
+Numba's own version is in a module that imports SciPy's linear algebra, so that every process that
+loads a cached kernel with it would wait 0.14 s.
 """
 
 from herded.system.compilation.jit import jit
@@ -9,7 +9,7 @@ from herded.system.compilation.jit import jit
 
 @jit
 def argmax(values):
-    """The place of the largest number, the first if there are several."""
+    """Return the index of the largest number, the first one if there are several."""
     place = 0
     for k in range(1, len(values)):
         if values[k] > values[place]:
@@ -19,5 +19,5 @@ def argmax(values):
 
 @jit
 def max_value(values):
-    """The largest of one or more numbers."""
+    """Return the largest of one or more numbers."""
     return values[argmax(values)]

@@ -1,8 +1,7 @@
 """A counter-based stream of random bits: u = mix64(key + golden * counter).
 
-The finaliser is SplitMix64 (Steele, Lea, Flood 2014). A draw is a function of its key and its
-counter alone, so it does not matter in which order, on which thread or after which interruption
-it is made.
+The finaliser is SplitMix64 (Steele, Lea, Flood 2014). A draw depends only on its key and its
+counter, and not on order, threads or interruptions.
 """
 
 from functools import lru_cache
@@ -19,7 +18,7 @@ _27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 @jit
 def mix64(z):
-    """A bijection of 64-bit words whose output looks random."""
+    """Map 64-bit words one to one to words that look random."""
     z = (z ^ (z >> _30)) * _A
     z = (z ^ (z >> _27)) * _B
     return z ^ (z >> _31)
@@ -27,12 +26,12 @@ def mix64(z):
 
 @jit
 def random_bits(key, counter):
-    """64 random bits for `counter` in the stream `key`."""
+    """Return 64 random bits for `counter` in the stream `key`."""
     return mix64(key + GOLDEN_RATIO_64 * counter)
 
 
 def random_bits_array(key: np.uint64, n: int) -> np.ndarray:
-    """The draws for counters 0 to n - 1, where it is not worth to compile anything."""
+    """Return the draws for counters 0 to n - 1, without compiling anything."""
     z = np.arange(n, dtype=np.uint64)
     z *= GOLDEN_RATIO_64
     z += key
@@ -44,9 +43,9 @@ def random_bits_array(key: np.uint64, n: int) -> np.ndarray:
     return z
 
 
-@lru_cache(maxsize=4096)  # a small run needs a handful, and takes less time than they
+@lru_cache(maxsize=4096)  # a small run needs few, and computing them would dominate it
 def stream_key(*numbers: int) -> np.uint64:
-    """The key of a stream named by whole numbers, such as (seed, chain, purpose)."""
+    """Return the key of a stream named by whole numbers, such as (seed, chain, purpose)."""
     key = 0
     for number in numbers:
         z = ((key ^ int(number)) + int(GOLDEN_RATIO_64)) % WORD_RANGE

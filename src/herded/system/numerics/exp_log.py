@@ -1,9 +1,9 @@
-"""exp and log of our own: the same bits on every machine, compiled or not.
+"""exp and log with the same bits on every machine, compiled or not.
 
-The C library's differ in the last bit from one CPU or system to the next, NumPy's too, and one bit
-of one conditional makes another run. Here are only +, -, *, one fixed order of them, a table, and
-whole numbers of 32 and 64 bits for the exponent: nothing is fused, nothing is looked up by CPU, and
-any language with doubles (JavaScript, say, whose numbers they are) can do the same steps.
+Those of the C library and of NumPy differ in the last bit from one CPU or system to the next, and
+one bit of one conditional changes a run. These use only +, -, * in a fixed order, a table, and
+whole numbers of 32 and 64 bits for the exponent. Nothing is fused and nothing depends on the CPU,
+so any language with doubles, such as JavaScript, can repeat the steps.
 
 exp: x = k log(2) / 128 + r, e^x = 2^(k / 128) e^r, the first from a table and the second by its
 series up to r^5 (Tang, "Table-driven implementation of the exponential function in IEEE
@@ -31,13 +31,13 @@ from herded.system.numerics.exp_log_tables import (
 _EXP = exp_table()
 _PER_PART = PARTS * TABLE_ONE / LOG_2
 _PART_HIGH, _PART_LOW = split_high_low(LOG_2 // PARTS)
-_SHIFT = 1.5 * 2.0**52  # added, it leaves the nearest whole number in the last bits
+_SHIFT = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the last bits
 _SHIFT_BITS = 0x4338000000000000
-_SAFE = 700.0  # up to here all steps to exp are far from subnormal numbers and from overflow
-_LEAST, _MOST = -746.0, 710.0  # exp beyond them is 0 and inf
+_SAFE = 700.0  # up to here no step is near subnormal numbers or overflow
+_LEAST, _MOST = -746.0, 710.0  # exp is 0 below and inf above
 _3, _4, _5, _6, _7, _24, _120 = 1 / 3, 1 / 4, 1 / 5, 1 / 6, 1 / 7, 1 / 24, 1 / 120
 
-_AT_ONE = 75  # the interval around 1: others reach from 0.705 to 1.41
+_AT_ONE = 75  # the interval around 1; all of them span 0.705 to 1.41
 _FIRST = 0x3FF0000000000000 - (2 * _AT_ONE + 1 << 44)
 _LOG = log_table(_FIRST, _AT_ONE)
 _LOG_2, _TWO_HIGH, _TWO_LOW = LOG_2 / TABLE_ONE, *split_high_low(LOG_2)
@@ -47,7 +47,7 @@ _LIFT = 2.0**54  # makes subnormal numbers normal
 
 @jit
 def exp(x):
-    """e^x; inf from 709.79 on, 0 below -745.14."""
+    """Compute e^x; inf from 709.79 on, 0 below -745.14."""
     x = np.float64(x)
     far = not abs(x) < _SAFE
     if far:
@@ -67,7 +67,7 @@ def exp(x):
     rest = r + (_EXP[2 * j + 1] + square * ((0.5 + r * _6) + square * (_24 + r * _120)))
     power = _EXP[2 * j]
     if far:
-        half = octave >> 1  # two steps, of which only the second can round or overflow
+        half = octave >> 1  # two steps; only the second can round or overflow
         return (power + power * rest) * _two_to(half) * _two_to(octave - half)
     power = np.int64(np.float64(power).view(np.int64) + (octave << 52)).view(np.float64)
     return power + power * rest
@@ -80,7 +80,7 @@ def _two_to(n):
 
 @jit
 def log(x):
-    """The natural logarithm; -inf at 0, nan below."""
+    """Compute the natural logarithm; -inf at 0, nan below."""
     x, lifted = np.float64(x), 0
     if not _NORMAL <= x < np.inf:
         if x == 0.0:
@@ -95,7 +95,7 @@ def log(x):
 
 @jit
 def _log(x, lifted):
-    """log x - lifted log 2 of a normal number x."""
+    """Compute log x - lifted log 2 of a normal number x."""
     bits = np.float64(x).view(np.int64)
     above = bits - _FIRST
     octave = above >> 52
@@ -119,9 +119,9 @@ def _log(x, lifted):
 
 @jit
 def log_add_exp(a, b):
-    """log(e^a + e^b)."""
+    """Compute log(e^a + e^b)."""
     a, b = np.float64(a), np.float64(b)
-    if a == b:  # also where both are infinite
+    if a == b:  # this covers two infinities
         return a + _LOG_2
     top, other = (a, b) if a > b else (b, a)
     if not other < top:
@@ -129,17 +129,17 @@ def log_add_exp(a, b):
     if other == -np.inf or top == np.inf:
         return top
     ratio = exp(other - top)
-    one = 1.0 + ratio  # log(1 + ratio), with what the sum has lost
+    one = 1.0 + ratio  # log(1 + ratio), with the rounding error of the sum
     return top + (log(one) + (ratio - (one - 1.0)) / one)
 
 
 def exp_array(values: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
-    """exp of every number, as doubles, into `out` if it is given (which may be `values`)."""
+    """Compute exp of every number as a double, into `out` if given (which may be `values`)."""
     return _each(_exp_each, values, out)
 
 
 def log_array(values: ArrayLike, out: np.ndarray | None = None) -> np.ndarray:
-    """log of every number, the same way; no warning at 0."""
+    """Compute log of every number in the same way; no warning at 0."""
     return _each(_log_each, values, out)
 
 

@@ -1,8 +1,8 @@
-"""The constants of `herded.system.numerics.exp_log`, from whole numbers only: the same wherever
+"""The constants of `herded.system.numerics.exp_log`, computed from whole numbers: the same wherever
 Python runs.
 
-Whole numbers at scale 2^160 are exact to far more digits than a double has, and Python's quotient
-of two whole numbers is correctly rounded. All of it takes a millisecond or two.
+Whole numbers at scale 2^160 hold far more digits than a double, and Python rounds the quotient of
+two whole numbers correctly. The computation takes a millisecond or two.
 """
 
 from math import isqrt
@@ -11,12 +11,12 @@ import numpy as np
 
 TABLE_BITS = 160
 TABLE_ONE = 1 << TABLE_BITS
-PARTS = 128  # of an octave, in both tables
-FINE_BITS = 42  # bits behind the point of numbers whose small multiples and sums are exact
+PARTS = 128  # parts of an octave, in both tables
+FINE_BITS = 42  # fraction bits of numbers whose small multiples and sums are exact
 
 
 def scaled_log(top: int, bottom: int) -> int:
-    """log(top / bottom) at scale 2^160: 2 atanh(z) = 2 (z + z^3/3 + ..), z = (t - b) / (t + b)."""
+    """Compute log(top / bottom) at scale 2^160: 2 (z + z^3/3 + ..) with z = (t - b) / (t + b)."""
     z = (top - bottom) * TABLE_ONE // (top + bottom)
     square, power, total, odd = z * z >> TABLE_BITS, z, 0, 1
     while power not in (0, -1):  # shifts round down, so negative powers end at -1
@@ -26,13 +26,13 @@ def scaled_log(top: int, bottom: int) -> int:
 
 
 def split_high_low(number: int) -> tuple[float, float]:
-    """A number at scale 2^160 as a multiple of 2^-42, and what is left of it."""
+    """Split a number at scale 2^160 into a multiple of 2^-42 and the remainder."""
     high = (number + (1 << TABLE_BITS - FINE_BITS - 1)) >> TABLE_BITS - FINE_BITS
     return high / (1 << FINE_BITS), (number - (high << TABLE_BITS - FINE_BITS)) / TABLE_ONE
 
 
 def exp_table() -> np.ndarray:
-    """2^(j / 128) rounded, and by which part of it that is too small, for every j in turn."""
+    """Compute 2^(j / 128), rounded, and its relative rounding error, for every j in turn."""
     root = 2 * TABLE_ONE
     for _ in range(PARTS.bit_length() - 1):
         root = isqrt(root * TABLE_ONE)
@@ -46,8 +46,10 @@ def exp_table() -> np.ndarray:
 
 
 def log_table(first: int, one: int) -> np.ndarray:
-    """Of each of 128 intervals of doubles from bits `first` on, 1 / c as a multiple of 2^-16 and
-    log c in two parts, where c is near the middle, and 1 in interval number `one`."""
+    """Compute 1 / c, a multiple of 2^-16, and log c in two parts, for 128 intervals of doubles.
+
+    The intervals begin at bits `first`; c is near the middle of each, and 1 in interval `one`.
+    """
     table = np.empty((PARTS, 3))
     for j in range(PARTS):
         middle = np.int64(first + (2 * j + 1 << 44)).view(np.float64)

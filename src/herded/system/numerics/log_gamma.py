@@ -1,4 +1,4 @@
-"""The logarithm of the gamma function: the same bits on every machine, as
+"""The logarithm of the gamma function, with the same bits on every machine, as
 `system.numerics.exp_log`.
 """
 
@@ -14,7 +14,7 @@ _MIN_STIRLING_ARGUMENT = 16.0
 
 @jit
 def log_gamma(x):
-    """log Gamma(x) of x > 0."""
+    """Compute log Gamma(x) for x > 0."""
     shifted = np.float64(1.0)
     x = np.float64(x)
     while x < _MIN_STIRLING_ARGUMENT:  # Gamma(x) = Gamma(x + 1) / x
