@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -233,6 +233,21 @@ class Layout:
         return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
+class SweepCall(NamedTuple):
+    """The arguments of one call of `SweepableLayout.sweep`."""
+
+    state: State
+    block: np.ndarray
+    step: SweepParameters
+    betas: np.ndarray | None
+    pool: Executor | None
+
+    @property
+    def inverse_temperatures(self) -> np.ndarray:
+        """(sweeps,) inverse temperatures, all 1 if none are given."""
+        return np.ones(len(self.block)) if self.betas is None else self.betas
+
+
 class SweepableLayout(Layout):
     """A layout whose kernels move variables, or blocks of them, by a draw."""
 
@@ -256,4 +271,10 @@ class SweepableLayout(Layout):
 
         `betas` are the inverse temperatures of the sweeps, all 1 if None.
         """
+        end = state.sweep + len(block)
+        self.run_kernels(SweepCall(state, block, step, betas, pool))
+        state.sweep = end
+
+    def run_kernels(self, call: SweepCall) -> None:
+        """Do the sweeps of `call`; `sweep` counts them."""
         raise NotImplementedError

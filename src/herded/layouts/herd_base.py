@@ -11,6 +11,8 @@ from herded.layouts.base import Layout, SweepableLayout
 from herded.layouts.packing.member_bits import WORD_BITS, unpack_states
 from herded.layouts.state import EMPTY_INTEGERS, State
 
+NO_PHASES = np.zeros(0, np.uint32)  # of herds with fresh phases
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HerdLayout(SweepableLayout):

@@ -5,13 +5,13 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import member_orders
+from herded.layouts.base import SweepCall
 from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     ANNEALED_FIELD_BITS,
@@ -47,7 +47,7 @@ MAX_IDLE_WORK_RATIO = 3
 MAX_UNFILLED_VARIABLES = LANES // MAX_IDLE_WORK_RATIO
 # times the work that is worth a thread elsewhere: all wait after every colour
 BARRIER_COST_FACTOR = 8
-NO_PHASES = np.zeros(0, np.uint16)
+NO_LANE_PHASES = np.zeros(0, np.uint16)
 BlockRange = tuple[int, int]  # [from, to)
 
 
@@ -196,27 +196,29 @@ class BinaryPairsHerdLayout(HerdLayout):
         phases = 2 * len(self.arrays.alone)
         return {"phases": (random_bits_array(key, phases) >> np.uint64(48)).astype(np.uint16)}
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        m = BinaryPairsHerdArrays(
+    def run_kernels(self, call: SweepCall) -> None:
+        state, betas = call.state, call.betas
+        changed = BinaryPairsHerdArrays(
             state.x,
-            state.method_arrays.get("phases", NO_PHASES),
+            state.method_arrays.get("phases", NO_LANE_PHASES),
             state.conditional_sums,
             state.state_counts,
         )
         heat = None if betas is None else betas * 2.0 ** (ANNEALED_FIELD_BITS - self.bits)
-        table = sigmoid_of_field(self.bits if betas is None else ANNEALED_FIELD_BITS)
-        tables = tuple(member_orders(n).reshape(-1) for n in (self.words, 4, 16))
-        arguments = self.arrays, table, tables, step, heat, self.members, self.width, m, block
-        for jobs in self.jobs(len(block), pool):
-            run_jobs(lambda job: binary_pairs_herd_sweeps(*arguments, *job), jobs, pool)
-        state.sweep += len(block)
+        sweep = partial(
+            binary_pairs_herd_sweeps,
+            self.arrays,
+            sigmoid_of_field(self.bits if betas is None else ANNEALED_FIELD_BITS),
+            tuple(member_orders(n).reshape(-1) for n in (self.words, 4, 16)),
+            call.step,
+            heat,
+            self.members,
+            self.width,
+            changed,
+            call.block,
+        )
+        for jobs in self.jobs(len(call.block), call.pool):
+            run_jobs(lambda job: sweep(*job), jobs, call.pool)
 
     def jobs(
         self, sweeps: int, pool: Executor | None

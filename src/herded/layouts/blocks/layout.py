@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.herded_weights import start_all_vector
-from herded.draws.protocol import Draw, SweepParameters
+from herded.draws.protocol import Draw
 from herded.draws.systematic import member_orders, start_kept_phases
-from herded.layouts.base import Layout, SweepableLayout
+from herded.layouts.base import Layout, SweepableLayout, SweepCall
 from herded.layouts.blocks.arrays import BlockArrays, compile_blocks
 from herded.layouts.blocks.elimination_kernels import allocate_workspace
 from herded.layouts.blocks.sweeps import (
@@ -21,15 +20,14 @@ from herded.layouts.blocks.sweeps import (
     sweep_blocks_of_herd,
 )
 from herded.layouts.factor_arrays import compile_factors
-from herded.layouts.general.site_herd import NO_PHASES
-from herded.layouts.herd_base import MemberLanesLayout
+from herded.layouts.herd_base import NO_PHASES, MemberLanesLayout
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.layouts.state import EMPTY_INTEGERS, State
 from herded.layouts.visit_order import connected_components
 from herded.models.factor_graph import to_factor_graph
 
 BLOCKS_KIND = "blocks"
-NO_WEIGHTS = np.zeros(0, np.int32)
+NO_WEIGHT_VECTORS = np.zeros(0, np.int32)
 BYTES_PER_STEP, BYTES_PER_INPUT, BYTES_PER_ENTRY = 120.0, 48.0, 8.0  # bytes
 
 
@@ -96,28 +94,21 @@ class BlockLayout(BlockLayoutBase, SweepableLayout):
         sums = np.zeros(self.n_stored * self.width, np.int64) if tally else EMPTY_INTEGERS
         return State(self.store(x), draw.start(self, chain), sums, 0, chain, total)
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
+    def run_kernels(self, call: SweepCall) -> None:
+        state = call.state
         sweep_blocks_of_chain(
             self.arrays,
             self.moves,
-            step,
-            np.ones(len(block)) if betas is None else betas,
+            call.step,
+            call.inverse_temperatures,
             allocate_workspace(self.arrays, 1, self.longest),
             state.x,
-            state.method_arrays.get("w", NO_WEIGHTS),
+            state.method_arrays.get("w", NO_WEIGHT_VECTORS),
             self.weight_at,
             state.conditional_sums,
             self.width,
-            block,
+            call.block,
         )
-        state.sweep += len(block)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,19 +120,13 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
         start_kept_phases(phases, key)
         return {"phases": phases}
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
+    def run_kernels(self, call: SweepCall) -> None:
+        state = call.state
         sweep_blocks_of_herd(
             self.arrays,
             self.moves,
-            step,
-            np.ones(len(block)) if betas is None else betas,
+            call.step,
+            call.inverse_temperatures,
             allocate_workspace(self.arrays, self.members, self.longest),
             member_orders(self.members),
             state.x,
@@ -149,9 +134,8 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
             state.conditional_sums,
             state.state_counts,
             self.width,
-            block,
+            call.block,
         )
-        state.sweep += len(block)
 
 
 def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: float) -> Proposal:

@@ -1,15 +1,15 @@
 """Herds on conditionals of one's own: members are rows, and visit a variable at once."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import Draw, SweepParameters
+from herded.draws.protocol import Draw
 from herded.draws.systematic import member_orders, start_kept_phases
+from herded.layouts.base import SweepCall
 from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.herd_sweeps import SystematicDrawArrays, callback_herd_sweeps
 from herded.layouts.callback.kernel_calls import (
@@ -19,13 +19,11 @@ from herded.layouts.callback.kernel_calls import (
     neighbour_arrays,
 )
 from herded.layouts.callback.layout import NOT_A_CALLBACK_MODEL
-from herded.layouts.herd_base import HerdLayout
+from herded.layouts.herd_base import NO_PHASES, HerdLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.layouts.visit_order import ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
-
-NO_PHASES = np.zeros(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,32 +86,24 @@ class CallbackHerdLayout(HerdLayout):
         rows: np.ndarray = state.x.reshape(self.members, self.n_stored)
         return rows
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        inverse = np.ones(len(block)) if betas is None else betas
+    def run_kernels(self, call: SweepCall) -> None:
+        state, block, inverse = call.state, call.block, call.inverse_temperatures
         if not len(self.scan.order):
-            state.sweep += len(block)
             return
-        x, call = self._rows(state), KernelCaller(self.model, callback_herd_sweeps)
+        x, kernel = self._rows(state), KernelCaller(self.model, callback_herd_sweeps)
         for first, last in ranges_between_checks(self.model, x, state, len(block)):
-            call(
+            kernel(
                 x,
                 state,
-                self._together(state),
+                self._draw_arrays(state),
                 self.scan,
-                step._replace(sweep=state.sweep),
+                call.step._replace(sweep=state.sweep),
                 inverse[first:last],
                 block[first:last],
             )
             state.sweep += last - first
 
-    def _together(self, state: State) -> SystematicDrawArrays:
+    def _draw_arrays(self, state: State) -> SystematicDrawArrays:
         n, width = self.members, self.width
         return SystematicDrawArrays(
             cardinalities=self.model.cardinalities,

@@ -1,13 +1,13 @@
 """Layout "function": models given by conditionals of one's own, called on each visit."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
+from herded.layouts.base import SweepCall
 from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
 from herded.layouts.callback.kernel_calls import (
     KernelCaller,
@@ -85,27 +85,19 @@ class CallbackLayout(SiteLayout):
     def warnings(self, states: Sequence[State]) -> list[str]:
         return function_warnings(self.model, states[0].x[None])
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        inverse = np.ones(len(block)) if betas is None else betas
+    def run_kernels(self, call: SweepCall) -> None:
+        state, block, inverse = call.state, call.block, call.inverse_temperatures
         if not len(self.scan.order):
-            state.sweep += len(block)
             return
-        call = KernelCaller(self.model, callback_sweeps)
+        kernel = KernelCaller(self.model, callback_sweeps)
         for first, last in ranges_between_checks(self.model, state.x[None], state, len(block)):
-            part = step._replace(sweep=state.sweep)
-            self._sweep(call, state, block[first:last], part, inverse[first:last])
+            part = call.step._replace(sweep=state.sweep)
+            self._sweep(kernel, state, block[first:last], part, inverse[first:last])
             state.sweep += last - first
 
     def _sweep(
         self,
-        call: KernelCaller,
+        kernel: KernelCaller,
         state: State,
         block: np.ndarray,
         step: SweepParameters,
@@ -115,7 +107,7 @@ class CallbackLayout(SiteLayout):
         room: Any = None if self.scalar else np.empty(self.width, np.int32)
         done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
         while done[0] < len(block):
-            call(
+            kernel(
                 state.x[None], state, self.contexts, self.factors, self.scan, step, betas,
                 self.chain_arrays(state), room, whole, block, done,
             )  # fmt: skip

@@ -1,7 +1,6 @@
 """What the layouts of general graphs share: a scan, contexts of weights, and segments to sweep."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from herded.draws.herded_weights import HALF_PHASE, start_all_scalar, start_all_vector
 from herded.draws.protocol import Draw, SweepParameters
 from herded.draws.weight_modes import BLANKET, MAX_BINS, SHARED
-from herded.layouts.base import SweepableLayout
+from herded.layouts.base import SweepableLayout, SweepCall
 from herded.layouts.chain_arrays import ChainArrays
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.context_weights import (
@@ -136,33 +135,23 @@ class SiteLayout(SweepableLayout):
     def kernel(
         self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
     ) -> Callable[..., None]:
-        """The compiled sweeps, told all but (chain arrays, block, done, first, last)."""
+        """The compiled sweeps, but for (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
+    def run_kernels(self, call: SweepCall) -> None:
+        state, block, pool = call.state, call.block, call.pool
         done = np.zeros(self.scan.n_segments, np.int64)
-        kernel = self.kernel(step, len(block), betas)
+        kernel = self.kernel(call.step, len(block), call.betas)
 
         def left() -> np.ndarray:
             return self.scan.segments * (len(block) - done)
 
         while True:
             sweep = partial(kernel, self.chain_arrays(state), block, done)
-            if pool is None:
-                sweep(0, len(done))
-            else:
-                run_ranges(sweep, len(done), left, pool)
+            run_ranges(sweep, len(done), left, pool)
             if not self.hashed or not len(halted := np.flatnonzero(done < len(block))):
                 break
             state.method_arrays.update(grow_tables(state.method_arrays, halted))
-        state.sweep += len(block)
 
 
 def estimate_weight_bytes(task: LayoutRequest, kind: str) -> float:

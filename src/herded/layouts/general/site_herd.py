@@ -1,22 +1,20 @@
 """Herds on any graph (layouts "table" and "factor"): lanes are members."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import member_orders, start_kept_phases
 from herded.errors import MethodError
+from herded.layouts.base import SweepCall
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.general.table_arrays import TableArrays, compile_table
-from herded.layouts.herd_base import MemberLanesLayout
+from herded.layouts.herd_base import NO_PHASES, MemberLanesLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
-from herded.layouts.state import State
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
 from herded.system import memory_limits
 from herded.system.aligned_arrays import arrays_in
@@ -25,7 +23,6 @@ from herded.system.threads import run_ranges
 MAX_ENTRIES_PER_VARIABLE = 256  # of the tables, per variable, where tables are a choice
 # of more than two states, and then of all variables
 MAX_ENTRIES_PER_WIDE_VARIABLE, MAX_TABLE_ENTRIES = 4096, 2**20
-NO_PHASES = np.zeros(0, np.uint32)
 
 
 class SiteHerdArrays(NamedTuple):
@@ -92,18 +89,12 @@ class SiteHerdLayout(MemberLanesLayout):
         return {"phases": phases}
 
     def kernel(self) -> Callable[..., None]:
-        """The compiled sweeps, told where conditionals are."""
+        """The compiled sweeps, with where conditionals are."""
         raise NotImplementedError
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        arrays = SiteHerdArrays(
+    def run_kernels(self, call: SweepCall) -> None:
+        state, segments = call.state, self.scan.segments
+        changed = SiteHerdArrays(
             state.x,
             state.method_arrays.get("phases", NO_PHASES),
             state.conditional_sums,
@@ -111,13 +102,10 @@ class SiteHerdLayout(MemberLanesLayout):
             self.factors.cardinalities,
             self.width,
         )
-        inverse = np.ones(len(block)) if betas is None else betas
-        sweep = partial(
-            self.kernel(), self.scan, member_orders(self.members), step, inverse, arrays, block
-        )
-        work = self.scan.segments * (len(block) * self.members)
-        run_ranges(sweep, self.scan.n_segments, lambda: work, pool)
-        state.sweep += len(block)
+        orders, inverse = member_orders(self.members), call.inverse_temperatures
+        sweep = partial(self.kernel(), self.scan, orders, call.step, inverse, changed, call.block)
+        work = segments * (len(call.block) * self.members)
+        run_ranges(sweep, self.scan.n_segments, lambda: work, call.pool)
 
 
 class TableHerdLayout(SiteHerdLayout):

@@ -1,13 +1,11 @@
 """Layout "grid" of herds: 4-neighbour grids of two states, lanes are sites of one colour."""
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import (
     MEMBERS_PER_WORD,
@@ -15,6 +13,7 @@ from herded.draws.systematic_lanes import (
     member_masks,
     members_in_last_word,
 )
+from herded.layouts.base import SweepCall
 from herded.layouts.grid.arrays import (
     BYTES_PER_CONDITIONAL,
     CONTEXTS_BY_COUNT,
@@ -27,15 +26,13 @@ from herded.layouts.grid.layout import ColourPackedLayout, find_grid
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES, pack_colours
 from herded.layouts.packing.member_bits import BitPlaces
-from herded.layouts.packing.wavefront import wave_length, wave_schedule
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned_zeros
-from herded.system.threads import count_threads, run_jobs
 
 # On smaller lattices most lanes would idle: layouts whose lanes are members are faster there.
 MIN_GRID_HERD_SITES = 256
-NO_PHASES = np.zeros((2, 0, 0), np.uint8)
+NO_STRIP_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
 def herd_state_bytes(sites: float, herd: SystematicDraw) -> float:
@@ -43,8 +40,46 @@ def herd_state_bytes(sites: float, herd: SystematicDraw) -> float:
     return sites * (2.0 * count_words(herd.members) + 16.0 + 2.0 * herd.kept)
 
 
+class WordHerdLayout(HerdLayout):
+    """A herd on a lattice of two states: eight members are the bits of a byte."""
+
+    @cached_property
+    def words(self) -> int:
+        """Bytes that hold the members of one site."""
+        return count_words(self.members)
+
+    @property
+    def spare_places(self) -> int:
+        """Places of the last word that no member has."""
+        return MEMBERS_PER_WORD - members_in_last_word(self.members)
+
+    @property
+    def sample_size(self) -> int:
+        return self.n_stored * self.words
+
+    @property
+    def sample_type(self) -> Any:
+        return np.uint8
+
+    def pack_words(self, states: np.ndarray) -> np.ndarray:
+        """States (members, N) as words (words, N)."""
+        words = np.zeros((self.words, self.model.n_variables), np.uint8)
+        for k in range(self.members):  # one by one: all at once would take twice their bytes again
+            words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
+                k % MEMBERS_PER_WORD
+            )
+        return words
+
+    def herd_arrays(self, state: State) -> GridHerdArrays:
+        """The arrays that kernels change."""
+        phases = NO_STRIP_PHASES
+        if self.kept:
+            phases = state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
+        return GridHerdArrays(state.x, phases, state.conditional_sums, state.state_counts)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GridHerdLayout(HerdLayout, ColourPackedLayout):
+class GridHerdLayout(WordHerdLayout, ColourPackedLayout):
     """Planes of conditionals in `LatticeArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
@@ -77,31 +112,15 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
     def tables(self) -> tuple[np.ndarray, ...]:
         return (self.arrays.p,)
 
-    @cached_property
-    def words(self) -> int:
-        """Of the members of one site."""
-        return count_words(self.members)
-
-    @property
-    def sample_size(self) -> int:
-        return self.n_stored * self.words
-
-    @property
-    def sample_type(self) -> Any:
-        return np.uint8
-
     def pack(self, states: np.ndarray) -> np.ndarray:
         """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
         h, w = self.model.shape
-        words = np.zeros((self.words, h * w), np.uint8)
         if states.strides[0] == 0:  # all members start alike
+            words = np.zeros((self.words, h * w), np.uint8)
             words[:, states[0] == 1] = 0xFF
-            words[-1] &= 0xFF >> MEMBERS_PER_WORD - members_in_last_word(self.members)
+            words[-1] &= 0xFF >> self.spare_places
         else:
-            for k in range(self.members):  # all at once would take twice their bytes again
-                words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
-                    k % MEMBERS_PER_WORD
-                )
+            words = self.pack_words(states)
         inside = pack_colours(words.reshape(-1, h, w), self.halves[1]).transpose(1, 2, 0, 3)
         x = np.pad(inside, ((0, 0), (1, 1), (0, 0), (1, 1)))
         if self.arrays.periodic:
@@ -122,33 +141,13 @@ class GridHerdLayout(HerdLayout, ColourPackedLayout):
         start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"phases": phases}
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        grid = self.arrays
+    def run_kernels(self, call: SweepCall) -> None:
+        state, grid = call.state, self.arrays
         p = grid.p.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(grid.contexts) == CONTEXTS_BY_COUNT else (None, p)
-        phases = (
-            state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
-            if self.kept
-            else NO_PHASES
-        )
-        herd = GridHerdArrays(state.x, phases, state.conditional_sums, state.state_counts)
-        spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
-        frame = HerdGridShape(grid.rows, self.model.shape[0], grid.periodic, spare)
-        sweep = partial(
-            grid_herd_sweeps, *tables, member_masks(self.members), frame, step, herd, block
-        )
+        herd = self.herd_arrays(state)
+        frame = HerdGridShape(grid.rows, self.model.shape[0], grid.periodic, self.spare_places)
+        masks = member_masks(self.members)
+        sweep = partial(grid_herd_sweeps, *tables, masks, frame, call.step, herd, call.block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        length = wave_length(size, self.n_parallel_parts)
-        threads = count_threads(pool, len(block) * self.n_stored * self.members)
-        for jobs in wave_schedule(
-            self.n_parallel_parts, 2 * len(block), length, grid.periodic, threads
-        ):
-            run_jobs(sweep, jobs, pool if threads > 1 else None)
-        state.sweep += len(block)
+        self.run_waves(sweep, call, size, len(call.block) * self.n_stored * self.members)

@@ -1,7 +1,6 @@
 """Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
 
 import math
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -9,21 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.herded_weights import HALF_PHASE
-from herded.draws.protocol import Draw, SweepParameters
-from herded.layouts.base import SweepableLayout
-from herded.layouts.factor_arrays import compile_factors
+from herded.draws.protocol import Draw
+from herded.layouts.base import SweepCall
 from herded.layouts.general.context_weights import TABULATED_WEIGHTS
 from herded.layouts.grid.arrays import compile_lattice, count_table_entries, start_lattice
 from herded.layouts.grid.sweeps import grid_sweeps
 from herded.layouts.packing.colour_packing import pack_colours, unpack_colours
-from herded.layouts.packing.wavefront import wave_length, wave_schedule
+from herded.layouts.packing.lattice_base import WaveLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import EMPTY_INTEGERS, State
-from herded.layouts.visit_order import connected_components
-from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros
-from herded.system.threads import count_threads, run_jobs
 
 
 def ones_buffer(state: State) -> np.ndarray:
@@ -54,11 +49,8 @@ def refuse_draw(task: LayoutRequest) -> Refusal | None:
     return None
 
 
-class ColourPackedLayout(SweepableLayout):
+class ColourPackedLayout(WaveLayout):
     """A lattice packed by colour; its arrays are planes of cells in strips."""
-
-    kind: ClassVar[str] = "grid"
-    min_block_sweeps: ClassVar[int] = 16  # sweeps: they go over the grid as a wave
 
     @cached_property
     def n_stored(self) -> int:
@@ -92,9 +84,6 @@ class ColourPackedLayout(SweepableLayout):
     def values(self, state: State) -> np.ndarray:
         return self.unstore(state.x[:, 1:-1, 1:-1].reshape(1, -1)).astype(np.int64)
 
-    def fill(self, block: np.ndarray, state: State) -> None:
-        """Nothing: a sweep writes known sites too."""
-
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
         stored = np.pad(self.store(x).reshape(self.halves), ((0, 0), (1, 1), (1, 1)))
         if self.arrays.periodic:  # the border is what lies on the other side
@@ -106,39 +95,15 @@ class ColourPackedLayout(SweepableLayout):
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
-        """The compiled sweeps told their tables, the weights, and the bytes that sweeps go over."""
+        """The compiled sweeps with their tables, the weights, and the bytes that a sweep reads."""
         raise NotImplementedError
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        grid = self.arrays
+    def run_kernels(self, call: SweepCall) -> None:
+        state, step, grid = call.state, call.step, self.arrays
         kernel, w, size = self.kernel(state)
         where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
-        sweep = partial(kernel, *where, state.x, w, state.conditional_sums, block)
-        threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
-        length = wave_length(size, self.n_parallel_parts)
-        for jobs in wave_schedule(
-            self.n_parallel_parts, 2 * len(block), length, grid.periodic, threads
-        ):
-            if threads == 1:
-                sweep(jobs[0])
-            else:
-                run_jobs(sweep, jobs, pool)
-        state.sweep += len(block)
-
-    def components(self) -> np.ndarray | None:
-        free = self.model.evidence < 0
-        return (
-            None
-            if free.all()
-            else connected_components(compile_factors(to_factor_graph(self.model)), free)
-        )
+        sweep = partial(kernel, *where, state.x, w, state.conditional_sums, call.block)
+        self.run_waves(sweep, call, size, len(call.block) * self.n_stored)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

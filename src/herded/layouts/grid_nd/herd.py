@@ -1,22 +1,17 @@
 """Layout "grid" of herds on lattices of two states and any dimension; lanes are sites."""
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from herded.draws.protocol import SweepParameters
 from herded.draws.systematic_lanes import (
-    MEMBERS_PER_WORD,
-    count_words,
     member_masks,
-    members_in_last_word,
 )
+from herded.layouts.base import SweepCall
 from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, start_lattice
-from herded.layouts.grid.herd import MIN_GRID_HERD_SITES, NO_PHASES, herd_state_bytes
-from herded.layouts.grid.herd_sweeps import GridHerdArrays
+from herded.layouts.grid.herd import MIN_GRID_HERD_SITES, WordHerdLayout, herd_state_bytes
 from herded.layouts.grid_nd.arrays import (
     CONTEXTS_UP_TO_3D,
     add_border,
@@ -27,17 +22,15 @@ from herded.layouts.grid_nd.arrays import (
 )
 from herded.layouts.grid_nd.herd_sweeps import grid_nd_herd_sweeps
 from herded.layouts.grid_nd.layout import RowPackedLayout, find_binary_grid_nd
-from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.system.aligned_arrays import aligned_zeros
-from herded.system.threads import count_threads, run_jobs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GridNDHerdLayout(HerdLayout, RowPackedLayout):
+class GridNDHerdLayout(WordHerdLayout, RowPackedLayout):
     """Planes of conditionals in `GridNDArrays`, in bytes; members are bits of words."""
 
     scalar: bool = True
@@ -65,27 +58,9 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
     def signature(self) -> tuple[Any, ...]:
         return "cube", self.is_herd, len(self.arrays.contexts), self.kept
 
-    @cached_property
-    def words(self) -> int:
-        """Of the members of one site."""
-        return count_words(self.members)
-
-    @property
-    def sample_size(self) -> int:
-        return self.n_stored * self.words
-
-    @property
-    def sample_type(self) -> Any:
-        return np.uint8
-
     def pack(self, states: np.ndarray) -> np.ndarray:
         """(2, words, tall, wide): half-lattices of words in a border."""
-        words = np.zeros((self.words, self.model.n_variables), np.uint8)
-        for k in range(self.members):  # one by one: all at once would take twice their bytes again
-            words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
-                k % MEMBERS_PER_WORD
-            )
-        halves = pack_rows(words, self.model.shape).swapaxes(0, 1)
+        halves = pack_rows(self.pack_words(states), self.model.shape).swapaxes(0, 1)
         return add_border(halves, self.frame.layer, self.arrays.ring)
 
     def packed(self, state: State) -> np.ndarray:
@@ -100,28 +75,13 @@ class GridNDHerdLayout(HerdLayout, RowPackedLayout):
         start_lattice(phases, self.frame.places, key)
         return {"phases": phases}
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        table, contexts, *cube = self.arrays
+    def run_kernels(self, call: SweepCall) -> None:
+        state, (table, contexts, *cube) = call.state, self.arrays
         p = table.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(contexts) == CONTEXTS_UP_TO_3D else (None, p)
-        phases = (
-            state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
-            if self.kept
-            else NO_PHASES
-        )
-        herd = GridHerdArrays(state.x, phases, state.conditional_sums, state.state_counts)
-        spare = MEMBERS_PER_WORD - members_in_last_word(self.members)
-        what = tuple(cube), tuple(self.frame), spare, member_masks(self.members)
-        sweep = partial(grid_nd_herd_sweeps, *tables, *what, step, herd, block)
+        herd = self.herd_arrays(state)
+        masks = member_masks(self.members)
+        what = tuple(cube), tuple(self.frame), self.spare_places, masks
+        sweep = partial(grid_nd_herd_sweeps, *tables, *what, call.step, herd, call.block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        threads = count_threads(pool, len(block) * self.n_stored * self.members)
-        for jobs in self.jobs(2 * len(block), size, threads):
-            run_jobs(sweep, jobs, pool if threads > 1 else None)
-        state.sweep += len(block)
+        self.run_waves(sweep, call, size, len(call.block) * self.n_stored * self.members)

@@ -1,6 +1,5 @@
 """Layout "grid" of other dimensions: lattices of two states with equal couplings, by colour."""
 
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -8,9 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from herded.draws.herded_weights import HALF_PHASE
-from herded.draws.protocol import Draw, SweepParameters
-from herded.layouts.base import SweepableLayout
-from herded.layouts.factor_arrays import compile_factors
+from herded.draws.protocol import Draw
+from herded.layouts.base import SweepCall
 from herded.layouts.grid.arrays import start_lattice
 from herded.layouts.grid.layout import ones_buffer, refuse_draw
 from herded.layouts.grid_nd.arrays import (
@@ -26,14 +24,11 @@ from herded.layouts.grid_nd.arrays import (
 )
 from herded.layouts.grid_nd.sweeps import grid_nd_sweeps
 from herded.layouts.packing.colour_packing import LANES
-from herded.layouts.packing.wavefront import wave_length, wave_schedule
+from herded.layouts.packing.lattice_base import WaveLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import EMPTY_INTEGERS, State
-from herded.layouts.visit_order import connected_components
-from herded.models.factor_graph import to_factor_graph
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros
-from herded.system.threads import count_threads, run_jobs
 
 
 def find_binary_grid_nd(task: LayoutRequest) -> Lattice | Refusal:
@@ -64,13 +59,10 @@ def find_two_colour_lattice(task: LayoutRequest, most: int) -> Lattice | Refusal
     return refuse_draw(task) or model
 
 
-class RowPackedLayout(SweepableLayout):
+class RowPackedLayout(WaveLayout):
     """A lattice packed by colour in rows; its arrays are planes of cells in strips."""
 
-    model: Lattice
-
-    kind: ClassVar[str] = "grid"
-    min_block_sweeps: ClassVar[int] = 16  # sweeps: they go over the lattice as a wave
+    arrays: GridNDArrays
 
     @cached_property
     def frame(self) -> RowPackingShape:
@@ -96,23 +88,6 @@ class RowPackedLayout(SweepableLayout):
     def unstore(self, stored: np.ndarray) -> np.ndarray:
         halves = stored.reshape(*stored.shape[:-1], 2, self.frame.total, self.frame.wide)
         return unpack_rows(halves, self.model.shape)
-
-    def fill(self, block: np.ndarray, state: State) -> None:
-        """Nothing: a sweep writes known sites too."""
-
-    def jobs(self, halves: int, size: int, threads: int) -> tuple[tuple[np.ndarray, ...], ...]:
-        """Strips in the order of waves; `size` is the bytes that a sweep goes over."""
-        length = wave_length(size, self.n_parallel_parts)
-        is_ring = self.model.is_periodic_by_axis[-1]
-        return wave_schedule(self.n_parallel_parts, halves, length, is_ring, threads)
-
-    def components(self) -> np.ndarray | None:
-        free = self.model.evidence < 0
-        return (
-            None
-            if free.all()
-            else connected_components(compile_factors(to_factor_graph(self.model)), free)
-        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -165,15 +140,8 @@ class GridNDLayout(RowPackedLayout):
             start_lattice(phases, self.frame.places, key)
         return {"w": phases}
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        cube: GridNDArrays = self.arrays
+    def run_kernels(self, call: SweepCall) -> None:
+        state, step, cube = call.state, call.step, self.arrays
         planes, weights = cube.p.reshape(2, self.n_parallel_parts, -1), state.method_arrays.get("w")
         w = None if weights is None else weights.reshape(planes.shape)
         sweep = partial(
@@ -187,10 +155,7 @@ class GridNDLayout(RowPackedLayout):
             state.x,
             w,
             state.conditional_sums,
-            block,
+            call.block,
         )
-        threads = 1 if pool is None else count_threads(pool, len(block) * self.n_stored)
         size = planes.nbytes * (1 if w is None else 2)
-        for jobs in self.jobs(2 * len(block), size, threads):
-            run_jobs(sweep, jobs, pool if threads > 1 else None)
-        state.sweep += len(block)
+        self.run_waves(sweep, call, size, len(call.block) * self.n_stored)

@@ -3,20 +3,19 @@ columns."""
 
 import itertools
 import math
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from herded.draws.protocol import SweepParameters
 from herded.draws.systematic import start_kept_phases
-from herded.layouts.factor_arrays import compile_factors
+from herded.layouts.base import SweepCall
 from herded.layouts.grid_nd.arrays import MAX_DIMENSIONS
 from herded.layouts.grid_nd.layout import find_two_colour_lattice
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.packing.colour_packing import unpack_colours
+from herded.layouts.packing.lattice_base import LatticeLayout
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.potts.arrays import refuse_potts
 from herded.layouts.potts.herd_arrays import (
@@ -38,22 +37,16 @@ from herded.layouts.potts.herd_sweeps import potts_herd_sweeps
 from herded.layouts.potts.member_order import BUTTERFLY_STAGES
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
-from herded.layouts.visit_order import connected_components
-from herded.models.factor_graph import to_factor_graph
-from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros, arrays_in
 from herded.system.threads import count_threads, run_jobs
 
-NO_PHASES = np.zeros((0, 0, 0), np.uint32)
+NO_CELL_PHASES = np.zeros((0, 0, 0), np.uint32)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PottsHerdLayout(HerdLayout):
+class PottsHerdLayout(LatticeLayout, HerdLayout):
     """Bit planes of members, and tabulated weights of states, in `PottsHerdArrays`."""
 
-    model: Lattice
-
-    kind: ClassVar[str] = "grid"
     sample_type: ClassVar[type[np.uint32]] = np.uint32
 
     @classmethod
@@ -131,19 +124,8 @@ class PottsHerdLayout(HerdLayout):
         _, _, _, planes, columns = self.shape
         return BitPlaces.of(self.unstore(np.arange(self.n_stored)), columns, planes)
 
-    def fill(self, block: np.ndarray, state: State) -> None:
-        """Nothing: a sweep writes known sites too."""
-
     def tables(self) -> tuple[np.ndarray, ...]:
         return tuple(arrays_in(self.arrays))
-
-    def components(self) -> np.ndarray | None:
-        free = self.model.evidence < 0
-        return (
-            None
-            if free.all()
-            else connected_components(compile_factors(to_factor_graph(self.model)), free)
-        )
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned_zeros(
@@ -178,14 +160,8 @@ class PottsHerdLayout(HerdLayout):
             *(aligned_zeros((rows * LANES,), kind) for rows in weights),
         )
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
+    def run_kernels(self, call: SweepCall) -> None:
+        state, step, halves = call.state, call.step, 2 * len(call.block)
         table, factors, there, beside, _, planes, powers, ring = self.arrays
         lines = 2, self.n_parallel_parts, -1
         kind = table.dtype.type
@@ -201,20 +177,19 @@ class PottsHerdLayout(HerdLayout):
             self.members,
             (step.sweep, step.key, step.phase_key),
             state.x,
-            state.method_arrays.get("phases", NO_PHASES),
+            state.method_arrays.get("phases", NO_CELL_PHASES),
             state.state_counts,
             state.conditional_sums,
-            block,
+            call.block,
             (kind(2**31), kind(2**24), kind(2**-24)),
         )
-        threads = min(count_threads(pool, self.n_stored * self.members // 2), self.n_parallel_parts)
-        halves = 2 * len(block)
+        cells = self.n_parallel_parts
+        threads = min(count_threads(call.pool, self.n_stored * self.members // 2), cells)
         if threads == 1:
-            sweep(self.room(), (0, halves), (0, self.n_parallel_parts))
+            sweep(self.room(), (0, halves), (0, cells))
         else:
-            cuts = np.linspace(0, self.n_parallel_parts, threads + 1).astype(int).tolist()
+            cuts = np.linspace(0, cells, threads + 1).astype(int).tolist()
             parts = list(itertools.pairwise(cuts))
             for half in range(halves):
                 jobs = [((half, half + 1), part) for part in parts]
-                run_jobs(lambda job: sweep(self.room(), *job), jobs, pool)
-        state.sweep += len(block)
+                run_jobs(lambda job: sweep(self.room(), *job), jobs, call.pool)
