@@ -296,5 +296,5 @@ def test_what_does_not_go_with_blocks():
 
 
 def test_the_page():
-    for said, printed in transcripts("blocks"):
+    for said, printed in transcripts("blocks-and-tempering"):
         assert printed == said

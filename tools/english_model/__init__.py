@@ -2,7 +2,7 @@
 
     python -m tools.english_model DIR --out src/herded/ner/data/english.npz
 
-DIR has the corpora that `recipe.py` names; docs/how-to/english-model.md says where they come from.
+DIR has the corpora that `recipe.py` names; docs/design/names.md says where they come from.
 `pip install '.[train]'` installs the lists of names. The command takes 106 seconds of one core of
 an AMD EPYC.
 

@@ -1,6 +1,6 @@
 """python -m docs.tools.benchmark_plots: plots, and the leaderboard of docs/measured/benchmarks.md.
 
-Pictures of that page come from benchmarks/results/tables.md, those of herds from its own tables.
+Pictures come from benchmarks/results/tables.md and benchmarks/results/herds.md.
 A picture ends with a hash of its tables, by which the tests can tell whether it is as old as they.
 """
 

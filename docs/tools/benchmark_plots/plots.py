@@ -1,11 +1,11 @@
-"""The pictures of the pages benchmarks and herds, each drawn from tables of a page."""
+"""The plots of measurements, each drawn from tables of a page of results."""
 
 from collections.abc import Callable
 from textwrap import wrap
 from typing import Any
 
-from docs.tools.benchmark_plots.tables import REACH, TABLES, Row, best_of_each, goal, number, tables
-from docs.tools.page_files import page_files
+from docs.tools.benchmark_plots.tables import REACH, Row, best_of_each, goal, number, tables
+from docs.tools.page_files import RESULTS
 from herded.system.figures import (
     GIBBS_COLOUR,
     HERDED_COLOUR,
@@ -197,7 +197,7 @@ def cuts(found: Tables) -> Any:
 
 
 def orders(found: Tables) -> Any:
-    rows = found[1]
+    rows = found[0]
     figure, axis = subplots(1, 1, width=WIDTH, height=3.8)
     names = [f"{row['model']}, J, h = {row['J, h']}, {row['members']} members" for row in rows]
     for order, colour in (
@@ -249,8 +249,7 @@ PLOTS: dict[str, tuple[str, tuple[str, ...], Callable[[Tables], Any]]] = {
 def data(name: str) -> Tables:
     """The tables that a picture is drawn from."""
     page, headings, _ = PLOTS[name]
-    path = TABLES if page == "tables" else page_files()[page]
-    text = path.read_text(encoding="utf-8")
+    text = (RESULTS / f"{page}.md").read_text(encoding="utf-8")
     return [rows for heading in headings for rows in tables(text, heading)]
 
 
