@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -131,7 +131,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         return self.n_stored * self.words
 
     @property
-    def sample_type(self) -> Any:
+    def sample_type(self) -> type[np.integer]:
         return np.uint64
 
     @cached_property

@@ -58,7 +58,7 @@ class WordHerdLayout(HerdLayout):
         return self.n_stored * self.words
 
     @property
-    def sample_type(self) -> Any:
+    def sample_type(self) -> type[np.integer]:
         return np.uint8
 
     def pack_words(self, states: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ class LadderLayout(HerdLayout):
         return len(self.first_betas)
 
     @property
-    def estimates_log_z(self) -> bool:  # type: ignore[override]  # the others never do
+    def estimates_log_z(self) -> bool:
         return bool(self.first_betas[0] == 0.0)
 
     @cached_property

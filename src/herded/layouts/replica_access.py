@@ -1,0 +1,54 @@
+"""What runs ask about the replicas of a ladder of temperatures, and about layouts that adapt.
+
+A layout without a ladder has no replicas but its members. `moves.tempering.LadderLayout` has the
+answers of ladders: `run.recording` estimates log Z from all rungs, and `run.diagnostics` reads
+their report. Callback models use `warnings` to tell that their functions contradict each other.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from herded.layouts.member_access import MemberAccess
+from herded.layouts.state import State
+
+
+class ReplicaAccess(MemberAccess):
+    """States of all replicas; the defaults are those of layouts without a ladder."""
+
+    has_report: ClassVar[bool] = False  # whether `report` or `warnings` say something
+    crosses_hard_zeros: ClassVar[bool] = False  # whether moves pass through impossible states
+
+    @property
+    def estimates_log_z(self) -> bool:
+        """Whether the hottest rung has a known normalising constant, from which log Z follows."""
+        return False
+
+    @property
+    def n_replicas(self) -> int:
+        """How many states `replicas_of` gives for a sweep."""
+        return self.members
+
+    def replicas_of(self, block: np.ndarray) -> np.ndarray:
+        """As `members_of`, with the hotter rungs of a ladder."""
+        return self.members_of(block)
+
+    def some_replicas_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
+        """As `some_members_of`, of all replicas."""
+        return self.some_members_of(block, first, last)
+
+    def replicas(self, state: State) -> np.ndarray:
+        """As `values`, with the hotter rungs of a ladder."""
+        return self.values(state)
+
+    def end_burn_in(self, state: State) -> None:
+        """Stop adapting: called when samples begin to be recorded."""
+
+    def report(self, states: Sequence[State]) -> dict[str, Any]:
+        """Facts for a result's provenance, of chains that were at `states` in the end."""
+        return {}
+
+    def warnings(self, states: Sequence[State]) -> list[str]:
+        """Reasons to doubt the results of such chains, as sentences."""
+        return []
