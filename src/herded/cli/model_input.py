@@ -10,6 +10,7 @@ from herded.errors import FileError, ModelError
 from herded.io.model_files import read_model
 from herded.io.uai_evidence import read_evidences
 from herded.models import summary
+from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import to_factor_graph
 from herded.models.naming import state_index, variable_index
 from herded.models.protocol import Model
@@ -44,7 +45,7 @@ def _sample(options: argparse.Namespace) -> dict[int, int]:
 
 
 def _pairs(model: Model, given: list[str]) -> dict[Any, Any]:
-    evidence: dict[int, Any] = {}
+    evidence = IndexEvidence()
     for text in given:
         name, state = _split(model, text)
         named = model.names is not None and name in model.names

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from herded.errors import FileError, HerdedError, ModelError
+from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import potts_grid
@@ -199,7 +200,7 @@ def _with_evidence(model: Read, evidence: np.ndarray) -> Read:
     if len(evidence) != model.n_variables or (evidence < -1).any():
         raise ModelError(f"expected evidence of {model.n_variables} variables, got another number")
     clamped = np.flatnonzero(evidence >= 0).tolist()
-    return model.given({i: evidence[i] for i in clamped}) if clamped else model
+    return model.given(IndexEvidence({i: evidence[i] for i in clamped})) if clamped else model
 
 
 # -- arrays as bytes ---------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from herded.io.number_parser import (
     shown_bytes,
     split_samples,
 )
+from herded.models.evidence import IndexEvidence
 from herded.system.argument_checks import as_integer, short_repr
 from herded.system.atomic_files import FilePath, write_bytes
 
@@ -148,7 +149,7 @@ def _length(numbers: NumberReader, at: int) -> int | None:
 
 def _read_pairs(numbers: NumberReader, at: int) -> dict[int, int]:
     """Read the pairs after number `at`, which is their checked count."""
-    found: dict[int, int] = {}
+    found = IndexEvidence()
     slots = at + 1 + np.arange(2 * int(numbers.values[at]))
     words = numbers.counts(slots, "a variable or its value", least=0, most=MAX_COUNT).tolist()
     for slot, i, value in zip(slots[::2].tolist(), words[::2], words[1::2], strict=True):

@@ -11,6 +11,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.layout_cache import cached_layout
 from herded.models.constraints.start_states import check_support, dispersed_starts
+from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text
 from herded.system.atomic_files import FileInMemory
@@ -45,7 +46,7 @@ def read_dropped_model(name: str, content: bytes) -> FactorGraph:
 
 def with_evidence(model: FactorGraph, text: str) -> FactorGraph:
     """The model given evidence such as "0:1,4:0": numbers of variables and of their states."""
-    evidence: dict[int, int] = {}
+    evidence = IndexEvidence()
     for pair in filter(None, text.split(",")):
         variable, _, state = pair.partition(":")
         if not (variable.isdecimal() and state.isdecimal()):

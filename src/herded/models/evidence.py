@@ -8,10 +8,25 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.naming import state_index, variable_index, variable_text
 from herded.models.protocol import Model
-from herded.system.argument_checks import short_repr
+from herded.system.argument_checks import as_integer, short_repr
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
+
+
+class IndexEvidence(dict[int, int]):
+    """Evidence by indices of variables and states, whatever the states are called.
+
+    `given` reads a state of a plain mapping by its name: 1 is the state "1" where there is one. A
+    file of indices, such as UAI evidence, means the second state.
+
+    Examples
+    --------
+    >>> from herded.models.evidence import IndexEvidence
+    >>> model = hd.FactorGraph([3], [], state_names=[["1", "2", "3"]])
+    >>> model.given({0: 1}).evidence, model.given(IndexEvidence({0: 1})).evidence
+    (array([0]), array([1]))
+    """
 
 
 def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
@@ -22,8 +37,20 @@ def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarra
     flat = clamped.reshape(-1)
     for key, value in evidence.items():
         i = variable_index(model, key)
-        flat[i] = state_index(model, i, key, value)
+        flat[i] = (
+            _checked_index(model, i, key, value)
+            if isinstance(evidence, IndexEvidence)
+            else state_index(model, i, key, value)
+        )
     return clamped
+
+
+def _checked_index(model: Model, i: int, key: object, value: object) -> int:
+    """An index of a state of variable `i`."""
+    state, k = as_integer(f"evidence for {key!r}", value), int(model.cardinalities[i])
+    if not 0 <= state < k:
+        raise ModelError(f"expected evidence from 0 to {k - 1} for variable {key!r}, got {value}")
+    return state
 
 
 def check_possible(model: "FactorGraph") -> None:

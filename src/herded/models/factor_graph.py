@@ -38,6 +38,7 @@ from herded.system.argument_checks import (
     as_integer_array,
     describe_value,
     read_only_copy,
+    short_repr,
 )
 from herded.system.html import html_table
 from herded.system.last_value_cache import cache_last
@@ -369,13 +370,39 @@ class FactorGraph:
         >>> hd.infer(seen, hd.Exact()).marginals[0].round(3)
         array([0.364, 0.636])
         """
+        model = self.with_evidence(_evidence.merge_evidence(self, evidence))
+        _evidence.check_possible(model)
+        return model
+
+    def with_evidence(self, states: ArrayLike) -> "FactorGraph":
+        """The same model with just this evidence, by indices, whatever the states are called.
+
+        Parameters
+        ----------
+        states : array_like of int, shape (N,)
+            The index of the state of each variable, -1 where it is not known.
+
+        Examples
+        --------
+        >>> model = hd.FactorGraph([2, 2], [], state_names=[["0", "1"], ["1", "0"]])
+        >>> model.with_evidence([-1, 1]).evidence, model.given({1: 1}).evidence
+        (array([-1,  1]), array([-1,  0]))
+        """
+        evidence = as_integer_array("evidence", states).reshape(-1)
+        wrong = (
+            evidence.shape != (self.n_variables,)
+            or ((evidence < -1) | (evidence >= self.cardinalities)).any()
+        )
+        if wrong:
+            raise ModelError(
+                f"expected the states of {self.n_variables} variables, -1 where one is not known, "
+                f"got {short_repr(states)}"
+            )
         model = object.__new__(FactorGraph)
         model.__dict__.update(
             {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
         )
-        clamped = read_only_copy(_evidence.merge_evidence(self, evidence), np.int64)
-        object.__setattr__(model, "evidence", clamped)
-        _evidence.check_possible(model)
+        object.__setattr__(model, "evidence", read_only_copy(evidence, np.int64))
         return model
 
 

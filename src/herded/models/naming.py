@@ -4,13 +4,16 @@
 message; labels name variables and states in results, plots and files.
 """
 
+import operator
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from herded.errors import ModelError
 from herded.models.protocol import Model
-from herded.system.argument_checks import as_integer, short_repr
+from herded.system.argument_checks import as_integer, is_whole_number, short_repr
 from herded.system.suggestions import did_you_mean
 
 
@@ -39,18 +42,76 @@ def variable_index(model: Model, key: object) -> int:
 def state_index(model: Model, i: int, key: object, value: object) -> int:
     """Return the state of variable `i` (called `key` by the user) that `value` denotes."""
     k = int(model.cardinalities[i])
-    states = model.state_names[i] if model.state_names else ()
-    expected = f"expected evidence from 0 to {k - 1}"
-    expected += f" or one of {short_repr(states)}" if states else ""
-    if states and isinstance(value, str):
-        if value not in states:
-            hint = did_you_mean(value, states)
-            raise ModelError(f"{expected} for variable {key!r}, got {value!r}{hint}")
-        return states.index(value)
-    state = as_integer(f"evidence for {key!r}", value)
-    if not 0 <= state < k:
-        raise ModelError(f"{expected} for variable {key!r}, got {value}")
-    return state
+    states = tuple(model.state_names[i]) if model.state_names else ()
+    found = find_state(states, k, value)
+    if found is None:
+        raise ModelError(
+            f"expected {expected_states(states, k)} for variable {key!r}, got "
+            f"{short_repr(value)}{did_you_mean(str(value), states)}"
+        )
+    return found
+
+
+def expected_states(states: Sequence[str], k: int) -> str:
+    """What `find_state` accepts, for a message."""
+    if not states:
+        return f"evidence from 0 to {k - 1}"
+    names = f"one of {short_repr(tuple(states))}"
+    return names if are_values(states) else f"evidence from 0 to {k - 1} or {names}"
+
+
+def find_state(states: Sequence[str], k: int, value: object) -> int | None:
+    """The index of the state that `value` means, or None.
+
+    A value means the state whose name it spells, up to upper and lower case: `True` is "TRUE", 2
+    and 2.0 are "2". A whole number is an index only where no name reads as a number or as a truth
+    value, since 1 would then mean one state by its name and another by its place.
+
+    Examples
+    --------
+    >>> from herded.models.naming import find_state
+    >>> find_state(["TRUE", "FALSE"], 2, True), find_state(["1", "2", "3"], 3, 1)
+    (0, 0)
+    >>> find_state(["low", "high"], 2, 1), find_state(["TRUE", "FALSE"], 2, 1)
+    (1, None)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    whole = as_whole_number(value)
+    if states:
+        is_number = whole is not None and not isinstance(value, bool)
+        texts = [str(value), str(whole)] if is_number else [str(value)]  # 1.0 is "1", too
+        for text in texts:
+            if text in states:
+                return states.index(text)
+        folded = [state.casefold() for state in states]
+        if folded.count(texts[0].casefold()) == 1:
+            return folded.index(texts[0].casefold())
+        if isinstance(value, bool) or are_values(states):
+            return None
+    return whole if whole is not None and 0 <= whole < k else None
+
+
+def as_whole_number(value: object) -> int | None:
+    """`value` as a whole number, if it is one; a text is not."""
+    if isinstance(value, (int, float)):
+        return int(value) if value == value and abs(value) < 2**53 and value == int(value) else None
+    return operator.index(value) if is_whole_number(value, 0) else None  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096)
+def _is_value(name: str) -> bool:
+    """Whether a name reads as a number or as a truth value."""
+    try:
+        float(name)
+    except ValueError:
+        return name.casefold() in ("true", "false")
+    return True
+
+
+def are_values(states: Sequence[str]) -> bool:
+    """Whether some name of a state reads as a number or as a truth value."""
+    return any(map(_is_value, states))
 
 
 def variable_text(model: Model, i: int) -> str:

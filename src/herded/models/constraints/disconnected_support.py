@@ -19,6 +19,7 @@ import numpy as np
 
 from herded.errors import HerdedError
 from herded.models.constraints.start_states import MAX_DEAD_ENDS, possible_states, start_state
+from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import FactorGraph
 from herded.models.structure_queries import count_joint_states
 from herded.system.last_value_cache import cache_last
@@ -238,7 +239,7 @@ def _states_of(
 
 def _is_possible(graph: FactorGraph, variables: np.ndarray, states: np.ndarray) -> bool:
     """Return whether a short search finds a state of the model that extends `states`."""
-    known = dict(zip(variables.tolist(), states.tolist(), strict=True))
+    known = IndexEvidence(zip(variables.tolist(), states.tolist(), strict=True))
     try:
         start_state(graph.given(known), stream_key(0), tries=MAX_DEAD_ENDS)
     except HerdedError:  # impossible, or not found: nothing is proved

@@ -13,6 +13,7 @@ from herded.errors import HerdedError
 from herded.models.constraints.disconnected_support import StateSplit, find_split
 from herded.models.constraints.reachability import reachable_states, states_reachable_by_blocks
 from herded.models.constraints.start_states import MAX_DEAD_ENDS, possible_states, start_state
+from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
@@ -121,7 +122,8 @@ def _find_unreachable_states(
             break
         i, k = (int(place) for place in left[0])
         try:
-            x = start_state(graph.given({i: k}), stream_key(attempt), tries=MAX_DEAD_ENDS)
+            known = graph.given(IndexEvidence({i: k}))
+            x = start_state(known, stream_key(attempt), tries=MAX_DEAD_ENDS)
         except HerdedError:  # impossible, or not found: nothing is proved
             open_cases[:, i, k] = False
         else:
