@@ -59,6 +59,8 @@ from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model, ModelCapabilities as ModelCapabilities
 from herded.moves.blocks.move import Blocks as Blocks
 from herded.run.infer import infer as infer
+from herded.run.row_queries.query_result import QueryResult as QueryResult
+from herded.run.row_queries.row_query import query as query
 from herded.run.recording.recorders import (
     ErrorCurve as ErrorCurve,
     Joint as Joint,

@@ -20,12 +20,18 @@ ENTRIES_PER_SCORING = 2**20  # entries of samples, which scoring widens to 64 bi
 DatasetParts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, values)
 
 
-def to_pandas(result: Result) -> Any:
-    """One row for each state of each variable."""
+def import_pandas() -> Any:
+    """The library, or an error that says how to install it."""
     try:
         import pandas
     except ImportError as error:
         raise missing_extra_error("pandas", "to_pandas", "xarray") from error
+    return pandas
+
+
+def to_pandas(result: Result) -> Any:
+    """One row for each state of each variable."""
+    pandas = import_pandas()
     tables, model = result.chain_marginals, result.model
     variable, state = np.nonzero(np.arange(tables.shape[2]) < model.cardinalities[:, None])
     columns: dict[str, Any] = {}
