@@ -259,7 +259,7 @@ def test_constant_columns_are_left_out():
     X, _ = blobs(30)
     found = mixture().fit(np.column_stack([X, np.full(30, 7.0)]))
     assert np.array_equal(found.labels_, mixture().fit(X).labels_)
-    assert found.warnings_[0].startswith("1 constant columns tell no points apart")
+    assert found.warnings_[0].startswith("1 constant columns separate no points")
 
 
 X9 = blobs(9)[0]

@@ -182,7 +182,7 @@ def test_held_out_rows_end_it_early():
     data = DATA[np.random.default_rng(0).choice(len(DATA), 400)]
     options = {"held_out": 0.3, "patience": 2, "l2": 1e-4}
     fitted = hd.learn.fit(model, data, objective="pseudo", **options)
-    assert "held-out rows got no better in 2 looks" in fitted.convergence
+    assert "the score of held-out rows did not improve 2 times in a row" in fitted.convergence
     held = fitted.history["held_out"]
     assert np.argmax(held) == len(held) - 3
     assert (fitted.chosen, fitted.criterion) == ("held-out", "held-out") and fitted.gain > 0
@@ -216,7 +216,7 @@ def test_batches_use_every_row_before_any_again():
             r"expected data that vary, but .* factor 3 \(\(1, 0\)\) never",
         ),
         (np.empty((0, 6)), "expected rows in data, got none"),
-        (np.full((9, 6), -1), "expected rows that know some states, got -1"),
+        (np.full((9, 6), -1), "expected rows with some known states, got only -1"),
         ("spins", "expected numbers in data, got 'spins'"),
     ],
 )
@@ -306,7 +306,7 @@ def test_a_parameter_on_its_way_to_infinity_has_not_converged():
     data = DATA[np.random.default_rng(0).choice(len(DATA), 100)]
     data[:, [1, 4]] = -1
     fitted = hd.learn.fit(GRID, data)
-    assert not fitted.converged and "give a penalty for it (l2=)" in fitted.convergence
+    assert not fitted.converged and "set a penalty for it (l2=)" in fitted.convergence
     assert re.match(r"not converged in \d+ steps: a parameter of factor", fitted.convergence)
     held = hd.learn.fit(GRID, data, l2=np.full(13, 0.01))
     assert held.converged and np.abs(held.parameters).max() < 8

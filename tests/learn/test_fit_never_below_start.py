@@ -166,7 +166,7 @@ def test_mixing_of_independent_variables_is_fast():
     rows = np.random.default_rng(0).integers(0, 2, (500, 6))
     fitted = fit_without_warnings(hd.pairwise_model(np.zeros((6, 2)), [], []), rows, **SHORT)
     assert not fitted.mixing.is_slow and fitted.mixing.memory < 3 * 4
-    assert fitted.converged and "would be found with probability 0.95" in fitted.convergence
+    assert fitted.converged and "would be detected with probability 0.95" in fitted.convergence
 
 
 def autoregressive(rng, members, looks, memory):

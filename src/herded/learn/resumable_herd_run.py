@@ -1,7 +1,7 @@
-"""Run herds whose kernels are of this room: progress, Ctrl-C, threads, checkpoints.
+"""Runs of herds with kernels of this package: progress, Ctrl-C, threads, checkpoints.
 
-A herd is tuples of arrays that a function advances by some sweeps; its bits depend on its number
-and on the number of the sweep alone. `run.run_loop` does the rest.
+A herd is a tuple of arrays that a function advances by some sweeps. Its bits depend only on its
+number and the number of the sweep. `run.run_loop` does the rest.
 """
 
 import hashlib
@@ -21,14 +21,14 @@ from herded.system import atomic_files, cpu_count
 from herded.system.atomic_files import FilePath
 from herded.system.threads import run_jobs
 
-AdvanceHerd = Callable[[int, int, int], None]  # which herd, its first sweep, how many
-SAVE_INTERVAL_SECONDS = 30.0  # seconds
-# what whole numbers of a checkpoint may be: kernels index
+AdvanceHerd = Callable[[int, int, int], None]  # the herd, its first sweep, the number of sweeps
+SAVE_INTERVAL_SECONDS = 30.0  # between checkpoints
+# limits of whole numbers in a checkpoint, which kernels use as indices
 RunLimits = Mapping[str, tuple[int, int]]
 
 
 class HerdRun:
-    """Several herds and how far they are: what `run.run_loop` runs."""
+    """Several herds and their progress: the object that `run.run_loop` runs."""
 
     first, least = 1, 1  # sweeps of a block
 
@@ -38,13 +38,14 @@ class HerdRun:
         self.name, self.herds, self.total, self.most = name, herds, sweeps, sweeps
         self._advance = advance
         self.done, self.seconds, self.interrupted = 0, 0.0, False
-        self.stopped = False  # by Ctrl-C, perhaps when all sweeps were done
+        self.stopped = False  # by Ctrl-C, possibly after the last sweep
 
     def is_finished(self) -> bool:
+        """Return whether all sweeps are done."""
         return self.done >= self.total
 
     def advance(self, most: int) -> int:
-        """A block of sweeps of all herds, side by side."""
+        """Run a block of sweeps of all herds in parallel."""
         step = min(most, self.total - self.done)
         threads = min(len(self.herds), cpu_count.count_usable_cpus())
         with ThreadPoolExecutor(threads) as pool:
@@ -54,6 +55,7 @@ class HerdRun:
         return step
 
     def snapshot(self) -> Snapshot:
+        """Return the progress; there are no marginals to read."""
         return Snapshot(self.done, self.seconds, lambda: None, lambda: None, lambda: None)
 
     def run(
@@ -64,7 +66,7 @@ class HerdRun:
         progress: bool | None,
         checkpoint: FilePath | None,
     ) -> None:
-        """All sweeps, or as many as there are before Ctrl-C: whoever calls raises it then."""
+        """Run all sweeps, or those before Ctrl-C, which the caller then raises."""
         save = None
         if checkpoint is not None:
             atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
@@ -94,7 +96,7 @@ class HerdRun:
         }
 
     def _resume(self, path: FilePath, identity: Mapping[str, Any], limits: RunLimits) -> None:
-        """Go on where the checkpoint, if there is one, stopped."""
+        """Resume from the checkpoint, if there is one."""
         found = checkpoint_file.read_checkpoint(path)
         if found is None:
             return
@@ -117,12 +119,12 @@ class HerdRun:
 def _broken_checkpoint_error(path: FilePath) -> CheckpointError:
     return CheckpointError(
         f"expected a checkpoint of this run at {path}, got arrays that do not fit it: move it away "
-        "to start anew"
+        "to start again"
     )
 
 
 def data_hash(*arrays: np.ndarray) -> str:
-    """A short name for the data of a run."""
+    """Return a short name for the data of a run."""
     found = hashlib.sha256()
     for array in arrays:
         found.update(repr((array.shape, array.dtype.str)).encode())

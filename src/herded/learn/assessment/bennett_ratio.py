@@ -13,7 +13,7 @@ import numpy as np
 
 from herded.system.numerics.exp_log import exp_array
 
-MAX_BISECTIONS = 60  # of the interval that D is searched in
+MAX_BISECTIONS = 60  # of the interval that contains D
 MIN_OVERLAP = 0.02  # mean acceptance; two normal W whose deviation is 4 have 0.025
 
 
@@ -22,7 +22,7 @@ class PathDraws(NamedTuple):
 
     above: np.ndarray  # (calls, members) W from this model to the next one
     below: np.ndarray  # (calls, members) W from the previous model to this one
-    inflation: float  # true variance of a mean over that which batches show
+    inflation: float  # true variance of a mean, divided by that of batches
 
 
 class LogRatio(NamedTuple):
@@ -37,8 +37,8 @@ def log_ratios(
 ) -> list[LogRatio]:
     """Estimate log(Z_j / Z_0) for every model of the path.
 
-    Errors come from the spread of batches of calls. Draws of a model between two others count for
-    both ratios, so errors are added up by model, not by ratio.
+    Errors come from the spread of batches of calls. Draws of a model between two others enter both
+    ratios, so errors are summed by model, not by ratio.
     """
     found = [LogRatio(0.0, 0.0)]
     influences = np.zeros((len(path), batches))
@@ -59,7 +59,7 @@ def log_ratios(
 
 
 def batch_means(values: np.ndarray, batches: int) -> np.ndarray:
-    """(batches,) means of consecutive calls of `values` (calls, ...)."""
+    """Average consecutive calls of `values` (calls, ...)."""
     per_call = values.reshape(len(values), -1).mean(axis=1)
     return np.array([part.mean() for part in np.array_split(per_call, batches)])
 

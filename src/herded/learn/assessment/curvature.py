@@ -15,8 +15,8 @@ from herded.learn.fitting.objectives import DataRows
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-MAX_CURVATURE_ROWS = 2_000  # rows that are looked at: an estimate within a few per cent is enough
-MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # few can stall near another eigenvector
+MAX_CURVATURE_ROWS = 2_000  # an estimate within a few per cent is enough
+MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # too few can stall near another eigenvector
 EIGENVALUE_TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
 
 
@@ -27,11 +27,11 @@ def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, 
     ----------
     rows : Rows
     variance : ndarray of shape (P,)
-        What each parameter's step is divided by: the variance of its statistic, and penalties.
+        The divisor of each parameter's step: the variance of its statistic, and penalties.
     states : ndarray of shape (N, R)
         The rows as columns, without unknown states.
     seed : int
-        Of the direction that the power method starts in.
+        The seed of the first direction of the power method.
     """
     family = rows.family
     step = -(-states.shape[1] // MAX_CURVATURE_ROWS)

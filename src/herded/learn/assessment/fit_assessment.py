@@ -1,12 +1,12 @@
-"""What a stochastic fit returns: the best of its start, average and end, and how sure that is.
+"""The result of a stochastic fit: the best of its start, average and end, with its uncertainty.
 
-Steps along a noisy gradient may end below where they started. So the penalised likelihood of the
-average and of the last parameters is compared with that of the first ones: where all states are
-known, the best pseudo-likelihood or the parameters of the given model. Later parameters are
-returned only where the whole interval of their gain is above zero. The gradient at the returned
-parameters is measured by the herd of the training and by a new one, half of which starts at rows of
-data and half at random: they show whether the gradient is zero, and whether the chains mix at all.
-Where they do not, gains are computed again by tempered ladders (`ladder_gain`).
+Steps along a noisy gradient may end below their start. So the penalised likelihood of the average
+and of the last parameters is compared with that of the first ones: if all states are known, these
+are the best pseudo-likelihood or the parameters of the given model. Later parameters are returned
+only if the whole interval of their gain is above zero. The gradient at the returned parameters is
+measured by the herd of the training and by a new one, half of which starts at rows of data and half
+at random. They show whether the gradient is zero, and whether the chains mix at all. If they do
+not, gains are computed again by tempered ladders (`ladder_gain`).
 """
 
 import threading
@@ -37,36 +37,36 @@ from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.lbfgs import dot
 from herded.learn.fitting.objectives import DataRows, Likelihood, Objective
 
-BATCHES_PER_MEASUREMENT = 10  # of each measurement
-MIN_CALLS, MAX_CALLS = 20, 40  # of a herd for each measurement; a tenth of the steps between these
-MAX_MEASUREMENTS = 4  # of each herd, while the test of the gradient is too weak
-MIN_TRAINING = 50  # steps that shorter trainings count as when their chains are judged
-SETTLE_CALLS = 4  # of the herd of the training, which is nearly there
+BATCHES_PER_MEASUREMENT = 10
+MIN_CALLS, MAX_CALLS = 20, 40  # per measurement; in between, a tenth of the steps
+MAX_MEASUREMENTS = 4  # of each herd, as long as the gradient test is too weak
+MIN_TRAINING = 50  # shorter trainings count as this many steps when chains are judged
+SETTLE_CALLS = 4  # of the herd of the training, which is nearly in equilibrium
 NEW_SETTLE_CALLS = 8  # of a new herd
-BRIDGE_DEVIATION = 2.0  # of log weights between two models of a path: more take models between
+BRIDGE_DEVIATION = 2.0  # of log weights between two models of a path; more need models in between
 MAX_BRIDGES = 12  # between the average and the start
 CANDIDATE_NAMES = ("start", "average", "end")
 
 
 class FitAssessment(NamedTuple):
-    """What a stochastic fit returns, and why."""
+    """The result of a stochastic fit, and the reason for it."""
 
     parameters: np.ndarray
     chosen: str  # one of CANDIDATE_NAMES
-    criterion: str  # "exact", "bridge", "path" or "ladders"; "none" where nothing was decided
+    criterion: str  # "exact", "bridge", "path" or "ladders"; "none" if undecided
     gain: LikelihoodGain
     gains: dict[str, LikelihoodGain]  # of all later candidates
     test: GradientTest
-    mixing: MixingReport | None  # None where no chains were needed
+    mixing: MixingReport | None  # None if no chains were needed
 
 
 class GradientMeasurement(NamedTuple):
-    """Batch means of the gradient without penalties, and what the members of the herd did."""
+    """Batch means of the gradient without penalties, and the behaviour of the herd's members."""
 
     gradients: np.ndarray  # (batches, P)
     scores: np.ndarray  # (directions, calls, members)
-    memory: float  # in calls; NaN where it is unknown
-    inflation: float  # of variances of means over that which batches show
+    memory: float  # in calls; NaN if unknown
+    inflation: float  # true variance of a mean, divided by that of batches
 
     @property
     def mean(self) -> np.ndarray:
@@ -88,7 +88,7 @@ class FitAssessor:
     l1: np.ndarray
     l2: np.ndarray
     unit: np.ndarray  # (P,) standard errors of the data's statistics
-    steps: int  # of the fit, as long as its herd has run
+    steps: int  # of the fit, which is how long its herd has run
     sweeps: int
     seed: int
     max_memory: float
@@ -96,12 +96,12 @@ class FitAssessor:
 
     @property
     def calls(self) -> int:
-        """How often the herd is looked at in each measurement."""
+        """The number of looks at the herd in each measurement."""
         return min(max(self.steps // 10, MIN_CALLS), MAX_CALLS)
 
     @property
     def longest_memory(self) -> float:
-        """The memory, in calls, from which on chains are slow."""
+        """The memory, in calls, above which chains count as slow."""
         return min(MAX_STUCK * self.calls, MAX_SHARE * max(self.steps, MIN_TRAINING))
 
     def assess(self, start: np.ndarray, average: np.ndarray, end: np.ndarray) -> FitAssessment:
@@ -118,7 +118,7 @@ class FitAssessor:
             gains, chosen = ladders.gains, _best(ladders.gains, ladders.is_acceptable)
             if chosen != before:
                 test, mixing = self.test(candidates[chosen], found[chosen])
-                # The herds did not mix at parameters that the fit has passed through.
+                # The herds did not mix at parameters that the fit passed through.
                 if mixing is not None and is_slow:
                     mixing = mixing._replace(is_slow=True)
         later = dict(zip(CANDIDATE_NAMES[1:], gains[1:], strict=True))
@@ -135,7 +135,7 @@ class FitAssessor:
         is_known = np.isfinite(gains[1].half_width)
         return given if is_known and gains[1].value > 0.0 else pseudo
 
-    # -- which is best ------------------------------------------------------------------------
+    # -- the best candidate --------------------------------------------------------------------
 
     def _gains(
         self, candidates: list[np.ndarray]
@@ -207,7 +207,7 @@ class FitAssessor:
         return [LikelihoodGain(0.0, 0.0), *gains], [along[0], *found]
 
     def _path_gains(self, candidates: list[np.ndarray]) -> list[LikelihoodGain]:
-        """Add up the gains of the pieces between candidates, the last piece first."""
+        """Sum the gains of the pieces between candidates, the last piece first."""
         pieces = [
             path_gain(self._slopes, candidates[i], candidates[i + 1])
             for i in range(len(candidates) - 2, -1, -1)
@@ -220,7 +220,7 @@ class FitAssessor:
         ]
 
     def _slopes(self, x: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """(batches,) slopes of the log-likelihood at x along a direction, spread as they should."""
+        """Return slopes of the log-likelihood at x along a direction, with their true spread."""
         found = self._measure(self.objective, x, SETTLE_CALLS)
         slopes = np.array([dot(g, direction) for g in found.gradients])
         return np.asarray(slopes.mean() + np.sqrt(found.inflation) * (slopes - slopes.mean()))
@@ -231,14 +231,14 @@ class FitAssessor:
     def _less_penalties(
         self, candidates: list[np.ndarray], gains: list[LikelihoodGain]
     ) -> list[LikelihoodGain]:
-        """Subtract from each gain by how much the penalty grows."""
+        """Subtract from each gain the growth of the penalty."""
         first = self._penalty(candidates[0])
         return [
             LikelihoodGain(gain.value - (self._penalty(x) - first), gain.half_width)
             for gain, x in zip(gains, candidates, strict=True)
         ]
 
-    # -- is it a maximum ----------------------------------------------------------------------
+    # -- the test for a maximum ----------------------------------------------------------------
 
     @property
     def _likelihood(self) -> Likelihood:
@@ -250,7 +250,7 @@ class FitAssessor:
     ) -> tuple[GradientTest, MixingReport | None]:
         """Test the gradient at x, and whether chains mix there.
 
-        `first` is what the herd of the training has measured at x, if it has.
+        `first` is the measurement of the training's herd at x, if there is one.
         """
         likelihood = self.objective
         if not isinstance(likelihood, Likelihood) or (
@@ -286,7 +286,7 @@ class FitAssessor:
     def _mixing(self, first: GradientMeasurement, second: GradientMeasurement) -> MixingReport:
         """Judge the chains by their memory and by whether two herds agree."""
         error = np.hypot(first.error, second.error)
-        # Herds that differ by less than the data can show do no harm.
+        # Herds that differ by less than the data can resolve do no harm.
         limit = np.maximum(critical_value(len(error), BATCHES_PER_MEASUREMENT) * error, self.unit)
         disagreement = float((np.abs(first.mean - second.mean) / limit).max(initial=0.0))
         memory = float(np.fmax(first.memory, second.memory))
@@ -294,7 +294,7 @@ class FitAssessor:
         return MixingReport(is_slow, memory * self.sweeps, self.calls * self.sweeps, disagreement)
 
     def _new_herd(self, members: int) -> MomentHerd:
-        """Build a herd of which every other member starts at a row of data, the rest at random.
+        """Build a herd in which every other member starts at a row of data, the rest at random.
 
         Unknown states are drawn. Members that start at random find modes without any data.
         """
@@ -337,7 +337,7 @@ class FitAssessor:
             raise Interrupted
 
     def _with_penalties(self, gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Subtract the slope of the penalties; at zero, as much of L1's as there is."""
+        """Subtract the slope of the penalties; at zero, as much of L1's as cancels the gradient."""
         slope = gradient - self.l2 * x
         inside = np.clip(slope, -self.l1, self.l1)
         found: np.ndarray = slope - np.where(x == 0.0, inside, self.l1 * np.sign(x))

@@ -1,4 +1,4 @@
-"""What became of the steps of a fit: the parameters to return and what is known about them."""
+"""The outcome of the steps of a fit: the parameters to return, and their assessment."""
 
 import math
 import threading
@@ -66,7 +66,7 @@ def choose_outcome(steps: TrainingLoop, stop: threading.Event) -> FitOutcome:
 
 
 def _outcome_without_test(steps: TrainingLoop, climber: AveragedAscent) -> FitOutcome:
-    """Return the average, or the last parameters where nothing is averaged, as they are."""
+    """Return the average, or the last parameters if nothing is averaged, as they are."""
     chosen = "average" if climber.counted else "end"
     if steps.best is not None:
         chosen = _held_out_choice(steps)
@@ -84,7 +84,7 @@ def _held_out_choice(steps: TrainingLoop) -> str:
 
 
 def _start_name(start: np.ndarray, assessor: FitAssessor) -> str:
-    """Return "given" where the steps began at the parameters of the given model, else "start"."""
+    """Return "given" if the steps began at the parameters of the given model, else "start"."""
     is_likelihood = isinstance(assessor.objective, Likelihood)
     if not (is_likelihood and assessor.rows.complete and start.any()):
         return "start"
@@ -140,7 +140,7 @@ def _sentence(
 ) -> str:
     """Say whether the parameters are at a maximum, and how that was tested."""
     if converged and chosen in START_NAMES:
-        return f"the start is a maximum as far as can be told: {test}"
+        return f"the start is a maximum as far as this test can tell: {test}"
     if converged:
         return f"converged in {done} steps: {test}"
     if mixing is not None and mixing.is_slow:
@@ -148,20 +148,20 @@ def _sentence(
     if chosen in START_NAMES:
         return (
             f"not converged in {done} steps: the start was returned, where {test}; "
-            f"{_comparison(gains)}; give more steps or a larger herd"
+            f"{_comparison(gains)}; use more steps or a larger herd"
         )
-    return f"not converged in {done} steps: {test}; give more steps or a larger herd"
+    return f"not converged in {done} steps: {test}; use more steps or a larger herd"
 
 
 def _comparison(gains: dict[str, LikelihoodGain]) -> str:
     """Say why the start was returned."""
     if all(gain.is_negligible for gain in gains.values()):
-        return f"no later parameters are better by {NEGLIGIBLE_GAIN} nats per row"
+        return f"no later parameters are better by {NEGLIGIBLE_GAIN} nats per row or more"
     name, gain = max(gains.items(), key=lambda item: item[1].value + item[1].half_width)
     if not math.isfinite(gain.half_width):
-        return f"fit could not tell whether the {name} is better"
+        return f"the fit could not tell whether the {name} is better"
     return (
-        f"fit could not tell whether the {name} is better: the gain is {gain.value:.2g} \u00b1 "
+        f"the fit could not tell whether the {name} is better: the gain is {gain.value:.2g} \u00b1 "
         f"{gain.half_width:.2g} nats per row"
     )
 
@@ -169,7 +169,7 @@ def _comparison(gains: dict[str, LikelihoodGain]) -> str:
 def _slow_mixing(
     chosen: str, criterion: str, gains: dict[str, LikelihoodGain], mixing: MixingReport
 ) -> str:
-    """Warn of chains that mix slowly, and say what was returned."""
+    """Warn of chains that mix slowly, and say which parameters were returned."""
     returned = {
         "start": "the parameters that the steps started from",
         "given": "the parameters of the given model",
@@ -187,5 +187,5 @@ def _slow_mixing(
     }[criterion]
     return (
         f"the model mixes slowly: {mixing}, so gradients of the likelihood are unreliable; "
-        f"returned are {returned} ({reason}). Give more sweeps=, or a penalty (l2=)"
+        f"the fit returned {returned} ({reason}). Use more sweeps=, or a penalty (l2=)"
     )

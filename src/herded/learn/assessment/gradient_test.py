@@ -1,9 +1,9 @@
-"""Is a gradient zero that is known up to noise? A test of stated size and power.
+"""A test of whether a noisy gradient is zero, of stated size and power.
 
 The gradient of parameter p is measured in standard errors of the data: the mean of its statistic
-over R rows is itself known up to sqrt(variance / R), so a gradient below that does not matter.
-The test passes where every gradient is below one standard error of the data, or not significant
-at FALSE_ALARM_RATE for all parameters together (Bonferroni, Student's t from the spread of
+over R rows is itself known only up to sqrt(variance / R), so a smaller gradient does not matter.
+The test passes if every gradient is below one standard error of the data, or not significant at
+FALSE_ALARM_RATE for all parameters together (Bonferroni, with Student's t from the spread of
 batches).
 """
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from herded.run.diagnostics.intervals import expanded_t_quantile
 
-FALSE_ALARM_RATE = 0.01  # probability that the test fails though every gradient is zero
+FALSE_ALARM_RATE = 0.01  # probability that the test fails although every gradient is zero
 TEST_POWER = 0.95  # probability with which a gradient of `detectable` is found
-# standard errors of the data: gradients below it are as good as zero
+# in standard errors of the data: smaller gradients count as zero
 NEGLIGIBLE_GRADIENT_SIGMAS = 1.0
-MAX_DETECTABLE = 4.0  # standard errors of the data: a test that misses more shows nothing
+MAX_DETECTABLE = 4.0  # in standard errors of the data: a test that misses more is useless
 
 
 class GradientTest(NamedTuple):
-    """Whether a gradient is zero, and how well the test could have told.
+    """Whether a gradient is zero, and how sensitive the test was.
 
     Attributes
     ----------
@@ -30,10 +30,10 @@ class GradientTest(NamedTuple):
     largest : float
         The largest gradient of a parameter, in standard errors of the data.
     detectable : float
-        In the same unit: if any parameter's gradient were this large, the test would have failed
-        with probability `power`.
+        In the same unit: a parameter's gradient of this size would have failed the test with
+            probability `power`.
     false_alarm : float
-        The most probable the test is to fail where every gradient is zero.
+        The largest probability of failing if every gradient is zero.
     power : float
     is_significant : bool
         Whether some gradient is neither negligible nor explained by noise.
@@ -55,24 +55,24 @@ class GradientTest(NamedTuple):
 
     @property
     def is_weak(self) -> bool:
-        """Whether it found no gradient, but could have missed one that matters."""
+        """Whether the test found no gradient, but could have missed one that matters."""
         return not self.passed and not self.is_significant
 
     def __str__(self) -> str:
         return (
             f"the largest gradient is {self.largest:.1f} standard errors of the data (one of "
-            f"{self.detectable:.1f} would be found with probability {self.power})"
+            f"{self.detectable:.1f} would be detected with probability {self.power})"
         )
 
 
 def critical_value(parameters: int, batches: int) -> float:
-    """Standard errors above which some of `parameters` gradients are significant."""
+    """Return the standard errors above which some of `parameters` gradients are significant."""
     tail = FALSE_ALARM_RATE / (2.0 * max(1, parameters))
     return expanded_t_quantile(NormalDist().inv_cdf(1.0 - tail), batches - 1)
 
 
 def power_margin(parameters: int, batches: int) -> float:
-    """Standard errors beyond the critical value at which `TEST_POWER` is reached.
+    """Return the standard errors beyond the critical value at which `TEST_POWER` is reached.
 
     The estimated standard error fluctuates by 1 / sqrt(2 (batches - 1)), and the limit with it.
     """

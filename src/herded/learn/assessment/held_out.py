@@ -1,4 +1,4 @@
-"""Scores of held-out rows: which parameters are best for rows that were not learned from."""
+"""Scores of held-out rows, which show the best parameters for new rows."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ HELD_OUT_GROUPS = 50  # of held-out rows, whose paired differences give an inter
 
 
 class HeldOutScore:
-    """The objective on held-out rows; the pseudo-likelihood where a likelihood is not known."""
+    """The objective on held-out rows; the pseudo-likelihood if the likelihood is unknown."""
 
     def __init__(self, held: DataRows, objective: Objective, max_memory: float) -> None:
         self.held, self.known, self.model = held, None, None
@@ -24,7 +24,7 @@ class HeldOutScore:
         if not held.complete:
             raise MethodError(
                 "expected held-out rows without unknown states (-1), since the model is too large "
-                "for their likelihood, got some: hold out complete rows, or none"
+                "for their likelihood, got some: hold out only complete rows, or none"
             )
 
     def __call__(self, x: np.ndarray) -> float:
@@ -34,7 +34,7 @@ class HeldOutScore:
         return self.known.of(tables)[0] - self.model.log_z(tables)
 
     def gain(self, x: np.ndarray, start: np.ndarray) -> LikelihoodGain:
-        """Return by how much `x` is better, with an interval from paired differences of rows.
+        """Return how much better `x` is, with an interval from paired differences of rows.
 
         Rows are taken in groups, whose number limits the work.
         """
@@ -62,7 +62,7 @@ class HeldOutScore:
 def best_by_score(
     climber: QuasiNewton, score: HeldOutScore, steps: int, patience: int
 ) -> np.ndarray:
-    """Return the parameters of the best score on the way of a climber; it may pass a maximum."""
+    """Return the parameters with the best score along an ascent, which may pass a maximum."""
     looks, best = EarlyStopping(patience), climber.x.copy()
     looks.look(score(best))
     for _ in range(steps):

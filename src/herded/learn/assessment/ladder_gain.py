@@ -5,9 +5,10 @@ sets of parameters are compared twice: by the difference of both values of log Z
 acceptance ratio between the draws of both, which is more precise where they are close. The
 narrower interval counts.
 
-Intervals of ladders are honest only after some twenty round trips between the hottest rung and the
-coldest. With fewer they are widened by the square root of what is missing, and reach as far as the
-halves of the run differ. The run is repeated with more sweeps until the comparison is decided.
+Intervals of ladders are honest only after about twenty round trips between the hottest rung and the
+coldest. With fewer they are widened by the square root of what is missing, and extended to the
+difference between the halves of the run. The run is repeated with more sweeps until the comparison
+is decided.
 """
 
 import warnings
@@ -25,19 +26,19 @@ from herded.learn.fitting.log_linear import LogLinear
 from herded.run.recording.log_z_estimator import MIN_ROUND_TRIPS
 from herded.run.result import Result
 
-STAGES = (300, 1_000, 3_000)  # sweeps of the ladders, while nothing is decided
-MIN_TRIPS = 0.1  # of each ladder on average: fewer than three of all ladders show nothing
+STAGES = (300, 1_000, 3_000)  # sweeps of the ladders, until the comparison is decided
+MIN_TRIPS = 0.1  # per ladder on average; fewer than three in all show nothing
 MAX_DRAWS = 300  # of each ladder: more of them hardly narrow Bennett's ratio
-MAX_VISITS = 3e9  # of links and variables by the ladders of one model: some 12 CPU seconds
+MAX_VISITS = 3e9  # of links and variables by the ladders of one model: about 12 CPU seconds
 LATER_LOOKS = gain_quantile(33, len(STAGES)) / gain_quantile(33)  # each stage may err
 
 
 class LadderDraws(NamedTuple):
-    """What the ladders of one model have found."""
+    """The results of the ladders of one model."""
 
     log_z: float
     half_width: float  # of a widened interval
-    inflation: float  # of variances, for round trips that are missing; infinite without any
+    inflation: float  # of variances, for missing round trips; infinite without any
     states: np.ndarray  # (N, ladders * draws) at the coldest rung, ladder by ladder
     n_ladders: int
 
@@ -64,7 +65,7 @@ def compare_by_ladders(
 ) -> LadderComparison:
     """Compare candidates with the first one by tempered ladders.
 
-    `values` are the objectives without -log Z, `bridge_gains` what draws of slow chains say. A
+    `values` are the objectives without -log Z, `bridge_gains` the gains by draws of slow chains. A
     candidate is acceptable if its whole interval is above zero, or if the ladders agree with the
     slow chains that it is better and exclude a loss of `NEGLIGIBLE_GAIN`.
     """
@@ -90,7 +91,7 @@ def compare_by_ladders(
         comparison = LadderComparison(list(gains), acceptable)
         if comparison.is_decided:
             break
-        # Longer ladders are for the best candidate alone.
+        # Longer ladders are used for the best candidate only.
         left = [max(left, key=lambda i: gains[i].value if np.isfinite(gains[i].value) else -np.inf)]
     return comparison
 
@@ -134,7 +135,7 @@ def ladder_gain(
 
 
 def _agree(gain: LikelihoodGain, bridge: LikelihoodGain) -> bool:
-    """Whether slow chains show a gain, and ladders agree and exclude a loss that matters."""
+    """Return whether slow chains show a gain, and ladders agree and exclude a relevant loss."""
     distance = abs(gain.value - bridge.value)
     return (
         bridge.is_positive
@@ -153,7 +154,7 @@ def _widened_half_width(result: Result, inflation: float) -> float:
 
 
 def _scores(family: LogLinear, direction: np.ndarray, draws: LadderDraws) -> np.ndarray:
-    """(ladders, draws) what a change of the parameters adds to the scores of the states."""
+    """(ladders, draws) by how much a change of the parameters raises the scores of the states."""
     tables = np.where(family.group >= 0, family.tables(direction), 0.0)
     found = np.zeros((1, draws.states.shape[1]))
     score_rows(family.links, tables[None], draws.states, found)

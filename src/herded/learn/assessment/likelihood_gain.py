@@ -1,12 +1,12 @@
-"""How much better one set of parameters is than another: exactly, from draws, or by ladders.
+"""The gain of one set of parameters over another: exactly, from draws, or by ladders.
 
-A gain is a difference of penalised mean log-likelihoods in nats per row. Four ways to find it:
+A gain is a difference of penalised mean log-likelihoods in nats per row. Four ways to compute it:
 
 - *exact*: log Z by elimination, where its tables fit in `MAX_EXACT_BYTES`;
 - *bridge*: log Z ratios by Bennett's acceptance ratio, from draws of the herd that the fit has
   trained with. Parameters that are close differ little in the score of any state, so this is far
   more precise than two values of log Z;
-- *path*: the integral of the slope along the line between both, by Simpson's rule, where unknown
+- *path*: the integral of the slope along the line between both, by Simpson's rule, if unknown
   states of rows are drawn too;
 - *ladders*: log Z of both by tempering, for herds that mix slowly (`ladder_gain`).
 """
@@ -31,10 +31,10 @@ NEGLIGIBLE_GAIN = 0.01  # nats per row
 
 
 class LikelihoodGain(NamedTuple):
-    """A gain in nats per row and the half-width of its interval; 0 where it is exact.
+    """A gain in nats per row and the half-width of its interval, 0 if it is exact.
 
-    With a probability of 99 % the intervals of all candidates hold together, so that the best of
-    them may be taken.
+    With a probability of 99 % the intervals of all candidates hold together, so that the best one
+    may be chosen.
     """
 
     value: float
@@ -47,12 +47,12 @@ class LikelihoodGain(NamedTuple):
 
     @property
     def is_negligible(self) -> bool:
-        """Whether the whole interval is below `NEGLIGIBLE_GAIN`, also where it is negative."""
+        """Whether the whole interval is below `NEGLIGIBLE_GAIN`; it may be negative."""
         return self.value + self.half_width < NEGLIGIBLE_GAIN
 
 
 def gain_quantile(batches: int, looks: int = 1) -> float:
-    """Return how many standard errors an interval reaches to each side.
+    """Return the half-width of an interval in standard errors.
 
     `looks` is how often candidates may be compared again with more draws.
     """
@@ -84,9 +84,9 @@ def path_gain(
 ) -> LikelihoodGain:
     """Integrate the slope from `start` to `end`.
 
-    ``slope_batches(x, direction)`` gives means of the slope at `x` along `direction`, one for each
-    batch of draws. The half-width covers the noise of the slopes and the error of Simpson's rule,
-    which is taken as its difference to the rule with half of the points.
+    ``slope_batches(x, direction)`` returns means of the slope at `x` along `direction`, one for
+    each batch of draws. The half-width covers the noise of the slopes and the error of Simpson's
+    rule, estimated as its difference from the rule with half of the points.
     """
     direction = end - start
     if not direction.any():

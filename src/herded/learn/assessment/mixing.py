@@ -1,8 +1,8 @@
-"""Does a herd of chains mix? Its memory, from how much the members' own averages differ.
+"""The mixing of a herd of chains: its memory, from the differences between members' averages.
 
 Averages of single members over n looks differ by a share of the total variance that is 1 / n for
-independent looks and 1 for chains that never leave where they are. n times this share is a lower
-bound of the autocorrelation time: chains that have not yet moved on cannot show more than n.
+independent looks and 1 for chains that never move. n times this share is a lower bound of the
+autocorrelation time, since chains that have not moved yet cannot show more than n.
 """
 
 from typing import NamedTuple
@@ -11,9 +11,9 @@ import numpy as np
 
 MIN_MIXING_LOOKS = 8  # fewer cannot show slow mixing
 MIN_MEMBERS = 16  # the spread of fewer members' averages is too uncertain
-MAX_SHARE = 0.1  # of training that chains may remember their states for: 10 autocorrelation times
-MAX_STUCK = 0.5  # of the variance between members: chains have hardly moved
-MAX_BISECTIONS = 50  # of the interval that a correlation is searched in
+MAX_SHARE = 0.1  # longest memory as a share of the training: 10 autocorrelation times
+MAX_STUCK = 0.5  # share of the variance between members above which chains hardly moved
+MAX_BISECTIONS = 50  # of the interval that contains a correlation
 
 
 class MixingReport(NamedTuple):
@@ -26,13 +26,13 @@ class MixingReport(NamedTuple):
         measurement, or new chains (half of them from rows of data, half from random states)
         disagree with those of the training.
     memory : float
-        The longest autocorrelation time of any variable, in sweeps; a lower bound where chains are
-        slow, NaN where too few members were there to tell.
+        The longest autocorrelation time of any variable, in sweeps; a lower bound if chains are
+            slow, NaN with too few members to tell.
     sweeps : int
         Length of the measurement.
     disagreement : float
-        The largest difference between both groups of chains over what chance explains (critical
-        value at 1 % for all statistics together): above 1 is a contradiction.
+        The largest difference between both groups of chains, divided by what chance explains (the
+            critical value at 1 % for all statistics together): a value above 1 is a contradiction.
     """
 
     is_slow: bool
@@ -55,7 +55,7 @@ class MemberAverages:
         self.squares: np.ndarray = np.zeros(0)
 
     def add(self, x: np.ndarray) -> None:
-        """Count the states (members, quantities) of one look."""
+        """Add the states (members, quantities) of one look."""
         if not self.looks:
             self.sums, self.squares = np.zeros(x.shape), np.zeros(x.shape[1])
         self.sums += x
@@ -63,7 +63,7 @@ class MemberAverages:
         self.looks += 1
 
     def memory(self) -> float:
-        """The longest autocorrelation time in looks, or NaN where it cannot be told."""
+        """Return the longest autocorrelation time in looks, or NaN if it cannot be estimated."""
         members = len(self.sums)
         if self.looks < MIN_MIXING_LOOKS or members < MIN_MEMBERS:
             return np.nan
@@ -79,10 +79,10 @@ class MemberAverages:
 
 
 def variance_inflation(memory: float, looks: int, batches: int) -> float:
-    """Divide the variance of a mean over `looks` looks by that which the spread of batches shows.
+    """Divide the variance of a mean over `looks` looks by the estimate from the spread of batches.
 
     Both are those of an autoregression of order 1 whose `memory` `MemberAverages` would measure in
-    as many looks. Batches that are shorter than the memory are correlated, and differ too little.
+    that many looks. Batches shorter than the memory are correlated, and differ too little.
     """
     if not memory > 1.0:  # or unknown
         return 1.0

@@ -35,22 +35,22 @@ except ImportError as error:  # an older one has no validate_data
 
 
 class BoltzmannMachine(TransformerMixin, BaseEstimator):
-    """A Boltzmann machine: two-state units, visible and hidden, tied in pairs of any kind.
+    """A Boltzmann machine: two-state units, visible and hidden, coupled in any pairs.
 
-    p(x) is proportional to exp(sum_i b_i x_i + sum_(i,j) w_ij x_i x_j), x in {0, 1}. Fitted by
-    `hd.learn.fit`: exactly where elimination fits, else by a herd of persistent chains. Without
-    hidden units learning starts at the best pseudo-likelihood.
+    p(x) is proportional to exp(sum_i b_i x_i + sum_(i,j) w_ij x_i x_j), x in {0, 1}. It is fitted
+    by `hd.learn.fit`: exactly if elimination fits, else by a herd of persistent chains. Without
+    hidden units, learning starts at the best pseudo-likelihood.
 
     Parameters
     ----------
     hidden : int
-        Hidden units, numbered after the visible ones.
+        The number of hidden units, which follow the visible ones.
     edges : array_like of shape (E, 2), optional
-        Pairs of units that are tied; all pairs by default.
+        Pairs of units that are coupled; all pairs by default.
     threshold : float
-        Features above it are 1, others 0.
+        Features above it become 1, others 0.
     l2 : float
-        A penalty on all weights and biases, which keeps them finite where a feature is constant.
+        A penalty on all weights and biases, which keeps them finite if a feature is constant.
     method : {"auto", "exact", "herd"}
     steps, rate, batch, herd, sweeps, seed, progress
         As in `hd.learn.fit`.
@@ -60,9 +60,9 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
     model_ : FactorGraph
         The machine, for `hd.infer`: visible units first, then hidden ones.
     fitted_ : Fitted
-        What `fit` gave, with its sentence on convergence.
+        The result of `hd.learn.fit`, with its sentence on convergence.
     log_z_ : LogZ or None
-        What `log_z` found, once it was asked.
+        The latest result of `log_z`, if it was called.
     biases_ : ndarray of shape (units,)
     edges_ : ndarray of shape (E, 2)
     weights_ : ndarray of shape (E,)
@@ -114,7 +114,8 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         """Learn from rows of features.
 
         Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine with the
-        parameters of the last step, and `fitted_.interrupted` is True; None before the first step.
+        parameters of the last step, and `fitted_.interrupted` is True. It is None before the first
+        step.
         """
         if not is_whole_number(self.hidden, 0):
             raise MethodError(f"expected hidden units of 0 or more, got {short_repr(self.hidden)}")
@@ -159,9 +160,9 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:
-        """(rows, hidden) the probability that each hidden unit is 1, given the row.
+        """Compute the probability (rows, hidden) that each hidden unit is 1, given the row.
 
-        Without hidden units, (rows, n_features): that of each visible unit, given all others.
+        Without hidden units it is that of each visible unit, given all others: (rows, n_features).
         """
         check_is_fitted(self, "model_")
         rows = self._states(X)
@@ -178,7 +179,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         return 1.0 / (1.0 + exp_array(-fields))
 
     def sample(self, rows: int = 1, *, sweeps: int = 1000, seed: int | None = None) -> np.ndarray:
-        """(rows, n_features) states of the model: of a herd after so many sweeps."""
+        """Draw states (rows, n_features) of the model from a herd after `sweeps` sweeps."""
         check_is_fitted(self, "model_")
         for name, value in (("rows", rows), ("sweeps", sweeps)):
             if not is_whole_number(value, 1):
@@ -196,7 +197,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         return np.ascontiguousarray(layout.values(state)[:rows, : self.n_features_in_])
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """(rows,) the log-probability of each row; exact where `log_z` is."""
+        """Compute the log-probability (rows,) of each row, exactly if `log_z` is exact."""
         check_is_fitted(self, "model_")
         rows = self._states(X)
         if self.hidden:
@@ -207,16 +208,16 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         return found
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """The mean log-probability of the rows."""
+        """Compute the mean log-probability of the rows."""
         return float(self.score_samples(X).mean())
 
     def log_z(self, *, sweeps: int = 1000) -> LearnedLogZ:
-        """log Z: exact where elimination is quick, else by a ladder of temperatures.
+        """Compute log Z, exactly if elimination is quick, else by a ladder of temperatures.
 
         Parameters
         ----------
         sweeps : int
-            Of the ladder.
+            The sweeps of the ladder.
 
         Returns
         -------
@@ -233,7 +234,7 @@ class BoltzmannMachine(TransformerMixin, BaseEstimator):
         return self.log_z_
 
     def _known(self, rows: np.ndarray) -> KnownRows:
-        """The rows, beside hidden units that they do not know."""
+        """Return the rows, with unknown hidden units."""
         unknown = np.full((len(rows), self.hidden), -1, np.int64)
         every = np.concatenate([rows, unknown], axis=1)
         return KnownRows(self.model_, every, np.ones(len(rows)), memory_limits.memory_limit(None))

@@ -1,4 +1,4 @@
-"""log Z of a learned model, with what is known of its error."""
+"""log Z of a learned model, with its uncertainty."""
 
 from typing import NamedTuple
 
@@ -29,12 +29,12 @@ class LearnedLogZ(NamedTuple):
 
 
 def annealed_log_z(layers: RBMParameters, steps: int, seed: int) -> LearnedLogZ:
-    """By annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008).
+    """Estimate log Z by annealed importance sampling.
 
-    Herds go from independent visible units to the machine in `steps` temperatures, whose weights
-    and hidden biases are multiples of the machine's; each member's weight is a product of ratios
-    along the way, whose mean is that of Z to the first model's. The interval comes from the spread
-    of independent herds.
+    (Neal 2001; Salakhutdinov and Murray 2008.) Herds go from independent visible units to the
+    machine in `steps` temperatures, whose weights and hidden biases are multiples of the machine's.
+    Each member's weight is a product of ratios along the way; its mean is the ratio of Z to that of
+    the first model. The interval comes from the spread of independent herds.
     """
     logs = np.array([_log_weights_of_herd(layers, steps, seed, h) for h in range(LOG_Z_HERDS)])
     top = float(logs.max())
@@ -51,7 +51,7 @@ def _log_weights_of_herd(layers: RBMParameters, steps: int, seed: int, number: i
     own = seed * LOG_Z_HERDS + number
     x = np.zeros((len(layers.first) - 1, LOG_Z_MEMBERS), np.uint16)
     hotter = layers.heated(0.0)
-    hotter.sweep(x, 0, 1, own)  # the first model is drawn from in one sweep
+    hotter.sweep(x, 0, 1, own)  # one sweep draws from the first model
     weights = np.zeros(LOG_Z_MEMBERS)
     for step in range(1, steps + 1):
         now = layers.heated(step / steps)
@@ -61,7 +61,7 @@ def _log_weights_of_herd(layers: RBMParameters, steps: int, seed: int, number: i
     return weights
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
     """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
     method = Tempered(Gibbs(seed=seed, herd=LADDER_HERD), rungs=LOG_Z_LADDER_RUNGS, hottest_beta=0)
@@ -79,7 +79,7 @@ def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -
 
 
 def ladder_log_z(model: FactorGraph, sweeps: int, seed: int) -> LearnedLogZ:
-    """By bridges between the rungs of ladders of temperatures."""
+    """Estimate log Z by bridges between the rungs of ladders of temperatures."""
     found = ladder_run(model, sweeps, seed)
     low, high = found.log_z_interval
     return LearnedLogZ(float(found.log_z), (float(low), float(high)), False)

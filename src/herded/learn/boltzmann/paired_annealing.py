@@ -1,16 +1,15 @@
-"""log Z of a machine by annealing in both directions, and a bound that needs no sampling.
+"""log Z of a machine by annealing in both directions, with a bound that needs no sampling.
 
-Annealed importance sampling overlooks modes that its herds do not reach: it then finds a log Z that
-is too small, with a narrow interval. Here herds are annealed from independent units to the machine
-and from states of the machine back to independent units (Crooks 1999; Burda, Grosse and
-Salakhutdinov 2015). Where the work of both directions overlaps, Bennett's acceptance ratio joins
-them. Elsewhere the forward estimate is taken, and the interval reaches as far as the estimates of
-the other direction. Half of the herds that come back have started at rows of data and half at
-states of the training's herd. Where chains mix slowly both halves differ, and the interval covers
-both.
+Annealed importance sampling misses modes that its herds do not reach: its log Z is then too small,
+with a narrow interval. Here herds are annealed from independent units to the machine and from
+states of the machine back to independent units (Crooks 1999; Burda, Grosse and Salakhutdinov 2015).
+If the work of both directions overlaps, Bennett's acceptance ratio combines them. Otherwise the
+forward estimate is used, and the interval extends to the estimates of the other direction. Half of
+the returning herds started at rows of data and half at states of the training's herd. If chains mix
+slowly, both halves differ, and the interval covers both.
 
-The probabilities of any distinct states add up to 1 at most, so log Z is at least the log of the
-sum of exp(log score) over distinct rows: the mean log-probability of rows is at most minus their
+The probabilities of any distinct states sum to at most 1, so log Z is at least the log of the sum
+of exp(log score) over distinct rows: the mean log-probability of rows is at most minus their
 entropy.
 """
 
@@ -22,9 +21,9 @@ from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.system.numerics.exp_log import exp_array, log_array
 
-FORWARD, BACKWARD = 2**29, 2**30  # added to seeds: draws of both directions are their own
-MIN_OVERLAP = 0.1  # mean acceptance: with less, few states of rare modes decide Bennett's ratio
-PASSES = 8  # of a member through the weights at each temperature, in both directions together
+FORWARD, BACKWARD = 2**29, 2**30  # added to seeds, so that both directions draw independently
+MIN_OVERLAP = 0.1  # mean acceptance; below it, a few rare states decide Bennett's ratio
+PASSES = 8  # through the weights per member and temperature, in both directions together
 
 
 def log_z_bound(layers: RBMParameters, x: np.ndarray) -> float:
@@ -45,8 +44,8 @@ def paired_log_z(
 ) -> LearnedLogZ:
     """Estimate log Z by `LOG_Z_HERDS` herds of `members` in each direction.
 
-    `herd` (visible, any number) are states of the machine, `rows` of the data. The interval is
-    infinite where the bound contradicts the estimate.
+    `herd` (visible, any number) are states of the machine, `rows` those of the data. The interval
+    is infinite if the bound contradicts the estimate.
     """
     forward = np.array(
         [_heat_down(layers, temperatures, members, seed, h) for h in range(LOG_Z_HERDS)]
@@ -75,7 +74,7 @@ def paired_log_z(
 
 
 def _log_ratio(forward: np.ndarray, backward: np.ndarray) -> LogRatio:
-    """Return Bennett's ratio; its error is infinite where both directions hardly overlap."""
+    """Return Bennett's ratio; its error is infinite if both directions hardly overlap."""
     path = [PathDraws(forward, forward, 1.0), PathDraws(backward, backward, 1.0)]
     return log_ratios(path, len(backward), MIN_OVERLAP)[1]
 
@@ -96,7 +95,7 @@ def _heat_down(
     own = seed * LOG_Z_HERDS + number + FORWARD
     x = np.zeros((len(layers.first) - 1, members), np.uint16)
     hotter = layers.heated(0.0)
-    hotter.sweep(x, 0, 1, own)  # draws of the first model take one sweep
+    hotter.sweep(x, 0, 1, own)  # one sweep draws from the first model
     work = np.zeros(members)
     for step in range(1, steps + 1):
         colder = layers.heated(step / steps)
@@ -110,9 +109,9 @@ def _heat_down(
 def _heat_up(
     layers: RBMParameters, states: np.ndarray, steps: int, members: int, seed: int, number: int
 ) -> np.ndarray:
-    """(members,) work of one herd from the machine to independent units, signed as forwards."""
+    """(members,) work of one herd from the machine to independent units, with the forward sign."""
     own = seed * LOG_Z_HERDS + number + BACKWARD
-    # Herds begin at different states where there are enough of them.
+    # Herds begin at different states if there are enough of them.
     picked = (number // 2 * members + np.arange(members)) * max(1, states.shape[1] // members // 8)
     x = np.ascontiguousarray(states[:, picked % states.shape[1]])
     settle = 1 + steps // 2

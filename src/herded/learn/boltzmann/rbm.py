@@ -31,53 +31,54 @@ try:
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "RBM", "learn") from error
 
-AVERAGED_STEP_SHARE = 0.3  # the share of the steps, the last ones, that the answer is an average of
+AVERAGED_STEP_SHARE = 0.3  # the share of the steps, at the end, that the answer averages
 
 
 class RBM(TransformerMixin, BaseEstimator):
     """A restricted Boltzmann machine: visible units of two or more states, hidden ones of two.
 
-    Trained by persistent contrastive divergence with a herd: its members are Gibbs chains that
-    draw whole layers together, so that their averages have less noise than those of independent
-    chains. Visible state 0 weighs nothing; every other has a bias and a weight for each hidden
-    unit.
+    It is trained by persistent contrastive divergence with a herd. The members are Gibbs chains
+    that draw whole layers with systematic draws, so that their averages have less noise than those
+    of independent chains. State 0 of a visible unit has weight 0; every other state has a bias and
+    a weight for each hidden unit.
 
     Parameters
     ----------
     hidden : int
-        Hidden units.
+        The number of hidden units.
     states : int or array_like of int, optional
-        States of the visible units; by default as many as the data have, at least two.
+        The numbers of states of the visible units; by default those in the data, at least two.
     epochs : int
-        How often the rows are gone through; those that fill no batch wait for the next time.
+        How often all rows are used; rows that fill no batch wait for the next epoch.
     batch : int
-        Rows of one step.
+        The number of rows in a step.
     rate : float
-        Of the first step; it falls to 0 in a straight line. `partial_fit` keeps it. Many hundred
-        epochs end a little better from half of it, few ones from twice as much.
+        The learning rate of the first step; it falls to 0 linearly. `partial_fit` keeps it. Over
+        many
+            hundred epochs half of it works a little better, over a few epochs twice as much.
     herd : int
-        Members.
+        The number of members.
     sweeps : int
-        Sweeps of the herd in each step.
+        The sweeps of the herd in each step.
     l2 : float
         The weight of the penalty l2 / 2 on the sum of squared weights.
     seed : int
     progress : bool, optional
-        A bar on a terminal: when it takes a while (None), or never (False).
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
 
     Attributes
     ----------
     layers_ : herded.learn.boltzmann.rbm_parameters.RBMParameters
-        What was learned: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
-        ``first[i] + k - 1`` is that of state k of visible unit i.
+        The learned parameters: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
+            ``first[i] + k - 1`` is that of state k of visible unit i.
     interrupted_ : bool
         Whether Ctrl-C ended `fit` before its last step, or before the machine was assessed.
     log_z_ : LogZ or None
-        What `log_z` found, once it was asked.
+        The latest result of `log_z`, if it was called.
     report_ : RBMReport or None
-        Which parameters `fit` chose and by how much they are better than its start, a test of the
-        gradient, and whether chains mix; `partial_fit` leaves it as it is. None where `fit` was
-        interrupted.
+        Which parameters `fit` chose and how much better they are than its start, a test of the
+            gradient, and whether chains mix; `partial_fit` leaves it unchanged. None if `fit` was
+            interrupted.
     states_ : ndarray of shape (n_features,)
     n_features_in_ : int
 
@@ -128,11 +129,12 @@ class RBM(TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: object = None) -> "RBM":
         """Learn from rows of states.
 
-        Afterwards start, average and end are compared, and chains are tested (`report_`). That
-        takes at most half of the training's work, or about a CPU second if that is more.
+        Afterwards the start, the average and the end are compared, and the chains are tested
+        (`report_`). This takes at most half as long as the training, or about a CPU second if that
+        is more.
 
-        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine as far as
-        it was trained, with `interrupted_` set.
+        Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this machine as trained
+        so far, with `interrupted_` set.
         """
         training, x = self._begin(X)
         start = training.layers
@@ -177,8 +179,8 @@ class RBM(TransformerMixin, BaseEstimator):
                 training.layers = average
                 self._keep(training)
                 raise Interrupted(
-                    f"interrupted after {training.done} of {total} steps: error.result has what "
-                    "was learned, not compared with the start",
+                    f"interrupted after {training.done} of {total} steps: error.result has the "
+                    "machine trained so far, which was not compared with the start",
                     self,
                 ) from None
             self.interrupted_ = False
@@ -191,7 +193,7 @@ class RBM(TransformerMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> "RBM":
-        """One step on these rows, from where the last one ended."""
+        """Take one step on these rows, from where the last one ended."""
         if not hasattr(self, "training_"):
             training, x = self._begin(X)
         else:
@@ -203,14 +205,14 @@ class RBM(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:
-        """(rows, hidden) the probability that each hidden unit is 1, given the row."""
+        """Compute the probability (rows, hidden) that each hidden unit is 1, given the row."""
         check_is_fitted(self, "layers_")
         return self.layers_.hidden_means(self._columns(X))
 
     def sample(self, rows: int = 1, *, sweeps: int = 1000, seed: int | None = None) -> np.ndarray:
-        """(rows, n_features) states of the model: of a herd after so many sweeps.
+        """Draw states (rows, n_features) of the model from a herd after `sweeps` sweeps.
 
-        It starts at states that the training's herd had.
+        The herd starts at states of the training's herd.
         """
         check_is_fitted(self, "layers_")
         for name, value in (("rows", rows), ("sweeps", sweeps)):
@@ -226,24 +228,25 @@ class RBM(TransformerMixin, BaseEstimator):
         return x.T.astype(np.int64)
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """(rows,) the log-probability of each row; exact where `log_z` is."""
+        """Compute the log-probability (rows,) of each row, exactly if `log_z` is exact."""
         check_is_fitted(self, "layers_")
         return self.layers_.log_scores(self._columns(X)) - self.log_z().value
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """The mean log-probability of the rows."""
+        """Compute the mean log-probability of the rows."""
         return float(self.score_samples(X).mean())
 
     def log_z(self, *, exact: bool | None = None, steps: int = 1000) -> LearnedLogZ:
-        """log Z, with what is known of its error.
+        """Compute log Z, with its uncertainty.
 
         Parameters
         ----------
         exact : bool, optional
-            True: by all states of the smaller layer, at most 2^20. False: by annealed importance
-            sampling with 16 herds of 64. By default exact where it can be.
+            True sums over all states of the smaller layer, at most 2^20. False uses annealed
+            importance
+                sampling with 16 herds of 64. By default exact if possible.
         steps : int
-            Temperatures of the annealing.
+            The number of temperatures of the annealing.
 
         Returns
         -------
@@ -273,7 +276,7 @@ class RBM(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "layers_")
         return self.layers_.as_graph()
 
-    # -- what fit and partial_fit share -----------------------------------------------------------
+    # -- common to fit and partial_fit ------------------------------------------------------------
 
     def _check(self) -> None:
         for name in ("hidden", "epochs", "batch", "sweeps"):
@@ -289,7 +292,7 @@ class RBM(TransformerMixin, BaseEstimator):
         check_seed(self.seed)
 
     def _begin(self, X: ArrayLike) -> tuple[RBMTraining, np.ndarray]:
-        """Fresh layers, and the rows as columns of states."""
+        """Build fresh layers, and the rows as columns of states."""
         self._check()
         rows = validate_data(self, X, dtype=np.float64)
         if len(rows) < 2:
@@ -324,12 +327,12 @@ class RBM(TransformerMixin, BaseEstimator):
         return self._within(as_integer_array("X", rows))
 
     def _within(self, rows: np.ndarray) -> np.ndarray:
-        """(visible, rows), where every state is one that is known."""
+        """Return rows as columns (visible, rows), after checking that every state is known."""
         if (rows < 0).any():
             r, i = (int(a) for a in np.argwhere(rows < 0)[0])
             raise ModelError(
                 f"expected states of 0 or more, got {rows[r, i]} of feature {i} in row {r}: "
-                "Negative values in data are no states"
+                "Negative values in data are not states"
             )
         wrong = rows >= self.states_
         if wrong.any():

@@ -1,12 +1,13 @@
-"""What training an RBM returns: the best of its start, average and end, and how sure that is.
+"""The result of training an RBM: the best of its start, average and end, with its uncertainty.
 
-The likelihood of the training rows decides: exactly where one layer is small enough to enumerate,
-else with log Z by annealing in both directions (`paired_annealing`), with more temperatures while
-both disagree. Later layers are returned only where the whole interval of their gain over the start
-(independent units) is above zero. Then the herd runs on at the returned layers, beside a second one
-that starts from independent units: they measure the gradient, and show whether chains mix.
+The likelihood of the training rows decides: exactly if one layer is small enough to enumerate, else
+with log Z by annealing in both directions (`paired_annealing`), with more temperatures as long as
+both disagree. Later layers are returned only if the whole interval of their gain over the start
+(independent units) is above zero. Then the herd continues at the returned layers, together with a
+second one that starts from independent units: they measure the gradient, and show whether chains
+mix.
 
-The work of both is counted in products of states and weights, and is at most half of that of the
+The work of both is counted in products of states and weights. It is at most half of that of the
 training, but at least `MIN_WORK`.
 """
 
@@ -30,9 +31,9 @@ from herded.learn.boltzmann.paired_annealing import PASSES, paired_log_z
 from herded.learn.boltzmann.rbm_parameters import RBMParameters
 from herded.run.diagnostics.intervals import t_quantile_95
 
-TEMPERATURES = (100, 300, 1_000)  # where log Z cannot be enumerated, while nothing is decided
+TEMPERATURES = (100, 300, 1_000)  # if log Z cannot be enumerated, until the comparison is decided
 STAGE_SHARES = (0.2, 0.3, 0.5)  # of the work of annealing
-MIN_TEMPERATURES, MIN_HERD = 10, 4  # of annealing that has little work to spend
+MIN_TEMPERATURES, MIN_HERD = 10, 4  # of annealing with little work to spend
 START_TEMPERATURES = 10  # temperatures for the start, whose units are nearly independent
 MIN_WORK = 1e9  # products of the assessment: about a CPU second
 MAX_SHARE_OF_TRAINING = 0.5
@@ -40,33 +41,33 @@ GRADIENT_TEST_BATCHES = 16  # of the gradient test
 # of each herd; a quarter of training's steps between these
 MIN_HERD_LOOKS, MAX_HERD_LOOKS = 32, 160
 MIN_MEMORY = 10.0  # sweeps: shorter memories are never called slow
-MAX_VARIANCE_ROWS = 2_000  # of the data, for the variances of their statistics
+MAX_VARIANCE_ROWS = 2_000  # rows of data used for the variances of statistics
 CANDIDATE_NAMES = ("start", "average", "end")
-HERD_OFFSET = 2**31  # added to a seed: draws of the second herd are its own
+HERD_OFFSET = 2**31  # added to a seed, so that the second herd draws independently
 
 
 class RBMReport(NamedTuple):
-    """How training an RBM ended.
+    """A report on the training of an RBM.
 
     Attributes
     ----------
     chosen : {"start", "average", "end"}
-        Which parameters the machine has.
+        The parameters that were chosen.
     criterion : {"exact", "annealing"}
-        How log Z was found, by which they were chosen. Annealing overlooks modes that neither
-        its herds nor the data reach, so the choice is unreliable where `mixing.is_slow`.
+        The log Z by which they were chosen. Annealing misses modes that neither its herds nor the
+            data reach, so the choice is unreliable if `mixing.is_slow`.
     gain : float
-        By how much the penalised log-likelihood of the rows is higher than at the start, in nats
-        per row.
+        How much higher the penalised log-likelihood of the rows is than at the start, in nats per
+            row.
     gain_half_width : float
-        Half the width of its 99 % interval; 0 where it is exact. Infinite intervals, where
-        annealing in both directions disagrees, exclude what they belong to.
+        Half the width of its 99 % interval; 0 if it is exact. It is infinite, which excludes a
+            candidate, if annealing in both directions disagrees.
     converged : bool
         Whether `gradient_test` has passed and chains mix.
     gradient_test : GradientTest
     mixing : Mixing
     warnings : tuple of str
-        Also issued as `HerdedWarning`.
+        The texts of the `HerdedWarning`s that were issued.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def assess_machine(
     sweeps: int,
     seed: int,
 ) -> AssessedMachine:
-    """Choose among start, average and end of a training of `steps` steps, and test the choice.
+    """Choose among the start, average and end of `steps` training steps, and test the choice.
 
     A step took `batch` rows.
 
@@ -123,7 +124,7 @@ def assess_machine(
     test, mixing = _test(layers, x, herd, l2, steps, sweeps, work.looks, seed)
     is_exact = log_zs[chosen].is_exact
     if chosen and mixing.is_slow and not is_exact:
-        # Herds that return share the modes of their starts: their spread is that of one, not of
+        # Returning herds share the modes of their starts: their spread is that of one herd, not of
         # half of them.
         wider = np.sqrt(LOG_Z_HERDS / 2.0)
         gains = [gain._replace(half_width=wider * gain.half_width) for gain in gains]
@@ -135,7 +136,7 @@ def assess_machine(
         criterion="exact" if is_exact else "annealing",
         gain=gains[chosen].value,
         gain_half_width=gains[chosen].half_width,
-        # Independent units are a saddle: the gradient is nearly zero there whatever the rows.
+        # Independent units are a saddle: the gradient is nearly zero there for any rows.
         converged=chosen > 0 and test.passed and not mixing.is_slow,
         gradient_test=test,
         mixing=mixing,
@@ -145,7 +146,7 @@ def assess_machine(
 
 
 class _Work(NamedTuple):
-    """What training has taken, and what its assessment may take."""
+    """The work that training took, and that its assessment may take."""
 
     layers: RBMParameters
     steps: int
@@ -155,19 +156,19 @@ class _Work(NamedTuple):
 
     @property
     def budget(self) -> float:
-        """Passes of a member through the weights that the assessment may take."""
+        """The passes of a member through the weights that the assessment may take."""
         training = float(self.steps) * (self.batch + self.herd * (1 + 2 * self.sweeps))
         return max(MIN_WORK / self.layers.weights.size, MAX_SHARE_OF_TRAINING * training)
 
     @property
     def looks(self) -> int:
-        """How often each herd of the test is looked at: a quarter of the work."""
+        """The number of looks at each herd of the test: a quarter of the work."""
         usual = min(max(self.steps // 4, MIN_HERD_LOOKS), MAX_HERD_LOOKS)
         of_look = self.herd * (4 + 6 * self.sweeps)  # of both herds
         return max(GRADIENT_TEST_BATCHES, min(usual, int(self.budget / 4.0 / of_look)))
 
     def annealings(self) -> list[tuple[int, int]]:
-        """Return temperatures and members of each herd of one candidate, for all stages.
+        """Return the temperatures and members of each herd of one candidate, for all stages.
 
         The shortest annealing is always possible.
         """
@@ -192,7 +193,7 @@ def _gains(
     seed: int,
     stop: threading.Event,
 ) -> tuple[list[LikelihoodGain], list[LearnedLogZ]]:
-    """Compare the penalised log-likelihood of each with that of the first; and log Z of each."""
+    """Compare the penalised log-likelihood of each candidate with the first; also log Z of each."""
     scores = [
         float(layers.log_scores(x).mean())
         - l2 / 2.0 * float((layers.weights * layers.weights).sum())
@@ -282,7 +283,7 @@ def _test(
 def _measure(
     layers: RBMParameters, herd: np.ndarray, done: int, looks: int, sweeps: int, seed: int
 ) -> _Measured:
-    """Run a herd on, and collect its statistics in batches."""
+    """Continue a herd, and collect its statistics in batches."""
     size = len(layers.visible_bias) + len(layers.hidden_bias) + layers.weights.size
     statistics, members = np.zeros((GRADIENT_TEST_BATCHES, size)), MemberAverages()
     batch = np.arange(looks) * GRADIENT_TEST_BATCHES // looks
@@ -315,22 +316,22 @@ def _flat(visible: np.ndarray, hidden: np.ndarray, both: np.ndarray) -> np.ndarr
 def _warnings(
     gains: list[LikelihoodGain], chosen: int, mixing: MixingReport, is_exact: bool
 ) -> tuple[str, ...]:
-    """Return what makes the machine doubtful, as sentences."""
+    """Return the reasons to doubt the machine, as sentences."""
     found = []
     if chosen == 0:
         is_unknown = any(gain.value + gain.half_width > 0.0 for gain in gains[1:])
         reason = (
-            "annealing could not tell whether what was learned is better than independent units, "
-            "so these are returned. Give a smaller rate=, more epochs= or fewer hidden="
+            "annealing could not tell whether the learned parameters are better than independent "
+            "units, so the latter were kept. Use a smaller rate=, more epochs= or fewer hidden="
             if is_unknown
-            else "training has found nothing that is certainly better than independent units, so "
-            "these are returned. Give a smaller rate= or more epochs="
+            else "training found nothing that is certainly better than independent units, so "
+            "these were kept. Use a smaller rate= or more epochs="
         )
         found.append(reason)
     if mixing.is_slow:
         choice = "" if is_exact else ", and so is the choice of its parameters by annealing"
         found.append(
-            f"the machine mixes slowly: {mixing}, so its gradients are unreliable{choice}. Give "
+            f"the machine mixes slowly: {mixing}, so its gradients are unreliable{choice}. Use "
             "more sweeps= or epochs=, or a penalty (l2=)"
         )
     return tuple(found)

@@ -1,9 +1,9 @@
-"""Two layers of units, tied to each other and not within: kernels of restricted Boltzmann machines.
+"""Kernels of restricted Boltzmann machines: two layers, coupled to each other but not within.
 
-Visible unit i has states 0 .. K_i - 1, of which state 0 weighs nothing and each other has a row of
-`weights`, row first[i] + k - 1, and a bias; hidden units have two states. Given one layer, the
-units of the other are independent, so that a sweep draws all of each at once. Members draw together
-(draws/systematic.py). Member m has state x[i, m] at visible unit i.
+Visible unit i has states 0 .. K_i - 1. State 0 has weight 0; each other state has a row of
+`weights`, row first[i] + k - 1, and a bias. Hidden units have two states. Given one layer, the
+units of the other are independent, so a sweep draws a whole layer at once, with systematic draws
+across members (draws/systematic.py). Member m has state x[i, m] at visible unit i.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from herded.system.numerics.exp_log import exp, log
 
 @jit
 def hidden_means(x, first, weights, bias, fields, p):
-    """p[0] and p[1] (units, members) of each hidden unit; fields (members, units) is room."""
+    """Compute p[0] and p[1] (units, members) of each hidden unit; `fields` is scratch space."""
     for m in range(x.shape[1]):
         for j in range(len(bias)):
             fields[m, j] = bias[j]
@@ -33,7 +33,7 @@ def hidden_means(x, first, weights, bias, fields, p):
 
 @jit
 def visible_conditionals(h, first, across, bias, fields, i, p):
-    """p[k, m] of visible unit i, from fields (members, rows)."""
+    """Compute p[k, m] of visible unit i from fields (members, rows)."""
     states = first[i + 1] - first[i] + 1
     for m in range(h.shape[1]):
         most = 0.0
@@ -50,7 +50,7 @@ def visible_conditionals(h, first, across, bias, fields, i, p):
 
 @jit
 def visible_fields(h, across, bias, fields):
-    """fields (members, rows) of visible units, given the hidden ones (units, members)."""
+    """Compute the fields (members, rows) of visible units, given hidden ones (units, members)."""
     for m in range(h.shape[1]):
         for r in range(len(bias)):
             fields[m, r] = bias[r]
@@ -87,7 +87,7 @@ def layer_sweeps(
 
 @jit
 def layer_statistics(x, first, weights, bias, visible, hidden, both):
-    """Means over members: of each visible state, of each hidden unit given x, of their products."""
+    """Average over members: visible states, hidden units given x, and their products."""
     members = x.shape[1]
     fields, p = np.empty((members, len(bias))), np.empty((len(bias), 2, members))
     hidden_means(x, first, weights, bias, fields, p)
@@ -110,7 +110,7 @@ def layer_statistics(x, first, weights, bias, visible, hidden, both):
 
 @jit
 def log_scores_of_members(x, first, weights, visible_bias, hidden_bias, scores):
-    """The unnormalised log-probability of each member's visible states."""
+    """Compute the unnormalised log-probability of each member's visible states."""
     fields = np.empty((x.shape[1], len(hidden_bias)))
     p = np.empty((len(hidden_bias), 2, x.shape[1]))
     hidden_means(x, first, weights, hidden_bias, fields, p)
@@ -126,15 +126,15 @@ def log_scores_of_members(x, first, weights, visible_bias, hidden_bias, scores):
 
 @jit
 def soft_plus(field):
-    """log(1 + e^field)."""
+    """Compute log(1 + e^field)."""
     return max(field, 0.0) + log(1.0 + exp(-abs(field)))
 
 
 @jit
 def enumerated_log_z(first, ties, bias, other_first, other_bias):
-    """log Z by all states of one layer, whose unit u has states 0 .. first[u + 1] - first[u].
+    """Sum over all states of one layer, whose unit u has states 0 .. first[u + 1] - first[u].
 
-    States are counted through like the digits of a number: what the digits up to u make of the
+    States are counted like the digits of a number. The contribution of the digits up to u to the
     other layer's fields is kept, so that a step adds little more than one row.
     """
     units, rows = len(first) - 1, len(other_bias)
@@ -167,7 +167,7 @@ def enumerated_log_z(first, ties, bias, other_first, other_bias):
 
 @jit
 def layer_log_z(fields, first):
-    """log of the sum over a layer's states: its units are independent."""
+    """Compute the log of the sum over a layer's states, whose units are independent."""
     score = 0.0
     for u in range(len(first) - 1):
         if first[u + 1] - first[u] == 1:

@@ -1,4 +1,4 @@
-"""A restricted Boltzmann machine as arrays, and the steps that train it."""
+"""The parameters of a restricted Boltzmann machine as arrays, and the steps that train it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,15 +20,15 @@ from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-INITIAL_WEIGHT_RANGE = 0.01  # weights start up to so far from 0
+INITIAL_WEIGHT_RANGE = 0.01  # the largest distance of initial weights from 0
 MAX_ENUMERATED_STATES = 2**20  # joint states of a layer
-HIDDEN_MEAN_DECAY = 0.01  # how fast the running means of hidden units follow
-ROWS_PER_PART = 1024  # rows at once, which bounds the room they take
+HIDDEN_MEAN_DECAY = 0.01  # decay rate of the running means of hidden units
+ROWS_PER_PART = 1024  # rows processed at once, which bounds the memory
 
 
 @dataclass(frozen=True, eq=False)
 class RBMParameters:
-    """Weights and biases; visible state 0 of each unit weighs nothing."""
+    """Weights and biases; state 0 of each visible unit has weight 0."""
 
     first: np.ndarray  # (visible + 1,) the row of each unit's state 1
     weights: np.ndarray  # (rows, hidden)
@@ -37,7 +37,7 @@ class RBMParameters:
 
     @classmethod
     def fresh(cls, states: np.ndarray, hidden: int, x: np.ndarray, seed: int) -> "RBMParameters":
-        """Small random weights, and visible biases that fit the states x (visible, rows)."""
+        """Draw small random weights, with visible biases that fit the states x (visible, rows)."""
         first = start_offsets(states - 1)
         rows = int(first[-1])
         key = stream_key(seed, 0, StreamPurpose.RBM_WEIGHTS)
@@ -53,7 +53,7 @@ class RBMParameters:
         return np.arange(len(self.hidden_bias) + 1)
 
     def hidden_means(self, x: np.ndarray) -> np.ndarray:
-        """(members, hidden) the probability of 1, given visible states x (visible, members)."""
+        """Compute the probabilities (members, hidden) of 1, given states x (visible, members)."""
         found = np.empty((x.shape[1], len(self.hidden_bias)))
         for part in member_chunks(x):
             members = part.stop - part.start
@@ -65,7 +65,7 @@ class RBMParameters:
         return found
 
     def log_scores(self, x: np.ndarray) -> np.ndarray:
-        """(members,) log of the sum over hidden states: unnormalised log-probabilities."""
+        """Compute unnormalised log-probabilities (members,), summing over hidden states."""
         scores = np.empty(x.shape[1])
         for part in member_chunks(x):
             own = np.ascontiguousarray(x[:, part])
@@ -75,14 +75,14 @@ class RBMParameters:
         return scores
 
     def statistics(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Means over members: of visible states, hidden units given them, and their products."""
+        """Average over members: visible states, hidden units given them, and their products."""
         found = np.empty(len(self.visible_bias)), np.empty(len(self.hidden_bias))
         both = np.empty(self.weights.shape)
         layer_statistics(x, self.first, self.weights, self.hidden_bias, *found, both)
         return *found, both
 
     def sweep(self, x: np.ndarray, done: int, sweeps: int, seed: int) -> None:
-        """Draw the states x (visible, members) anew, and the hidden ones, in turns."""
+        """Draw the states x (visible, members) and the hidden ones in turn."""
         h = np.empty((len(self.hidden_bias), x.shape[1]), np.uint16)
         layer_sweeps(
             x, h, self.first, self.weights, np.ascontiguousarray(self.weights.T),
@@ -92,11 +92,11 @@ class RBMParameters:
 
     @property
     def joint_states(self) -> tuple[float, float]:
-        """Of the visible and the hidden layer."""
+        """Count the joint states of the visible and the hidden layer."""
         return float(np.prod(np.diff(self.first) + 1.0)), 2.0 ** len(self.hidden_bias)
 
     def enumerated_log_z(self) -> float | None:
-        """log Z by all states of the smaller layer, if it is small enough."""
+        """Compute log Z from all states of the smaller layer, if it is small enough."""
         visible, hidden = self.joint_states
         if min(visible, hidden) > MAX_ENUMERATED_STATES:
             return None
@@ -110,16 +110,16 @@ class RBMParameters:
         return float(enumerated_log_z(*sides))
 
     def heated(self, beta: float) -> "RBMParameters":
-        """The same visible biases, and `beta` times all else."""
+        """Return the same visible biases, with `beta` times everything else."""
         return replace(self, weights=beta * self.weights, hidden_bias=beta * self.hidden_bias)
 
     def independent_log_z(self) -> float:
-        """log Z if all weights were 0."""
+        """Compute log Z for weights of 0."""
         visible = layer_log_z(self.visible_bias, self.first)
         return float(visible + layer_log_z(self.hidden_bias, self.hidden_first))
 
     def as_graph(self) -> FactorGraph:
-        """The same model as factors: visible units first, then hidden ones."""
+        """Write the same model as factors: visible units first, then hidden ones."""
         states = np.diff(self.first) + 1
         visible, hidden = len(states), len(self.hidden_bias)
         factors: list[tuple[tuple[int, ...], np.ndarray]] = []
@@ -135,16 +135,16 @@ class RBMParameters:
 
 
 def member_chunks(x: np.ndarray) -> Iterable[slice]:
-    """Members in parts of moderate size."""
+    """Yield members in parts of moderate size."""
     members = x.shape[1]
     return [slice(a, min(a + ROWS_PER_PART, members)) for a in range(0, members, ROWS_PER_PART)]
 
 
 @dataclass
 class RBMTraining:
-    """Steps of persistent contrastive divergence with a herd, along the centred gradient.
+    """Persistent contrastive divergence with a herd, along the centred gradient.
 
-    (Melchior, Fischer and Wiskott, "How to center deep Boltzmann machines", 2016: weights are of
+    (Melchior, Fischer and Wiskott, "How to center deep Boltzmann machines", 2016: weights apply to
     deviations from means, which makes their gradient independent of those of biases.)
     """
 
@@ -155,7 +155,7 @@ class RBMTraining:
     done: int = 0
 
     def step(self, x: np.ndarray, rate: float, l2: float, sweeps: int, seed: int) -> None:
-        """One step on the rows x (visible, rows)."""
+        """Take one step on the rows x (visible, rows)."""
         layers = self.layers
         visible, hidden, both = layers.statistics(x)
         layers.sweep(self.herd, self.done * sweeps, sweeps, seed)

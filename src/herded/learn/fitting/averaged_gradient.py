@@ -1,23 +1,23 @@
-"""Steps along a gradient that is known up to noise; the answer is the average of the later ones.
+"""Steps along a noisy gradient; the answer is the average of the later ones.
 
 Each parameter moves by rate_t times its gradient over the variance of its statistic (a diagonal
 Newton step), rate_t = rate / sqrt(1 + t / 20). The average over the last two thirds of the steps
 has far less noise than any of them (Polyak and Juditsky 1992). An L1 penalty is a proximal step:
-parameters that it holds at zero at the end are zero in the answer.
+parameters that are zero after the last step are zero in the answer.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-DECAY_STEPS = 20.0  # steps after which they have shrunk to 0.7 of the first
-SKIPPED_STEPS_DIVISOR = 3  # the first one of so many parts of the steps is not averaged
+DECAY_STEPS = 20.0  # steps after which their length has shrunk to 0.7 of the first
+SKIPPED_STEPS_DIVISOR = 3  # the first third of the steps is not averaged
 
-GradientFunction = Callable[[np.ndarray, int], np.ndarray]  # at a point, in a step
+GradientFunction = Callable[[np.ndarray, int], np.ndarray]  # at a point, in a given step
 
 
 class AveragedAscent:
-    """Noisy steps, and their average; all of its state is in `arrays`."""
+    """Noisy steps and their average; `arrays` holds the whole state."""
 
     def __init__(
         self,
@@ -38,12 +38,12 @@ class AveragedAscent:
 
     @property
     def counted(self) -> int:
-        """Steps that are averaged."""
+        """The number of steps that are averaged."""
         return max(0, self.done - self.first)
 
     @property
     def x(self) -> np.ndarray:
-        """The average, or the last step where none is averaged yet."""
+        """The average, or the last step if none is averaged yet."""
         if not self.counted:
             return self.last
         mean: np.ndarray = self.total / self.counted
@@ -62,15 +62,15 @@ class AveragedAscent:
 
     @property
     def converged(self) -> bool:
-        """Never while steps are taken: `learn.assessment.fit_assessment` measures the gradient
-        after them.
+        """False while steps are taken: `learn.assessment.fit_assessment` measures the gradient
+        afterwards.
 
         Averages of gradients along the way are near zero even where steps oscillate.
         """
         return False
 
     def step(self) -> None:
-        """One step."""
+        """Take one step."""
         rate = self.rate / np.sqrt(1.0 + self.done / DECAY_STEPS) / self.variance
         slope = self.gradient(self.last, self.done) - self.l2 * self.last
         x = self.last + rate * slope
@@ -85,11 +85,11 @@ class AveragedAscent:
             self.squares += seen * seen
 
     def sentence(self, steps: int) -> str:
-        """Say that nothing is known of the gradient yet."""
+        """Say that the gradient is still unknown."""
         return f"not converged in {steps} steps: the gradient at the end was not measured"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes."""
+        """Return the arrays that change, by name."""
         return {
             "start": self.start,
             "last": self.last,
@@ -100,7 +100,7 @@ class AveragedAscent:
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become what `arrays` was taken from."""
+        """Restore the state from `arrays`."""
         self.start = arrays["start"]
         self.last, self.total = arrays["last"], arrays["total"]
         self.slopes, self.squares = arrays["slopes"], arrays["squares"]

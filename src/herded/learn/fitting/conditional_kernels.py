@@ -1,18 +1,18 @@
-"""Visit variables of many states at once: conditionals, what they make one expect, and draws.
+"""Visits of variables in many states at once: conditionals, expected entries, and draws.
 
-A *row* is a state of all variables: of the data, or a member of a herd. To visit variable i finds
-its conditional p(k) in every row, given the rest of that row. Three things are done with it:
+A *row* is a state of all variables, either of the data or of a member of a herd. Visiting variable
+i computes its conditional p(k) in every row, given the rest of the row. It is used in three ways:
 
     expected[e] += p(k) / d       for every factor of i, of d variables; e is the entry of its table
                                   with x_i = k and the rest as it is
     value += log p(x_i)           the pseudo-likelihood of the row
-    x_i = a draw from p           in all rows together, as members of a herd do
-    (draws/systematic.py)
+    x_i = a draw from p           in all rows, as systematic draws of members of a herd
+      (draws/systematic.py)
 
 Visits to all variables without draws give the pseudo-likelihood and (d times `expected`) the part
 of its gradient that depends on parameters. With draws they are a sweep of Gibbs sampling, and
-`expected` the Rao-Blackwellised statistics of the herd. A row may know some of its variables: they
-keep their states.
+`expected` the Rao-Blackwellised statistics of the herd. Known variables of a row keep their
+states.
 
 The state of row r at variable i is x[i, r]. A table's entries are log-potentials.
 """
@@ -29,8 +29,8 @@ from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-SCALE_31 = float(2**31)  # probabilities of draws are whole numbers at this scale
-ROWS_PER_PASS = 256  # rows that are visited at once where nothing is drawn: they fit in a cache
+SCALE_31 = float(2**31)  # the scale at which probabilities of draws are whole numbers
+ROWS_PER_PASS = 256  # rows visited at once without draws; they fit in a cache
 
 
 class FactorLinks(NamedTuple):
@@ -47,7 +47,7 @@ class FactorLinks(NamedTuple):
 
 
 def links_of(graph: FactorGraph) -> FactorLinks:
-    """The graph as visits read it."""
+    """Return the graph as visits read it."""
     arity = np.diff(graph.factor_start)
     factor = np.repeat(np.arange(graph.n_factors), arity)
     order = np.argsort(graph.factor_variables, kind="stable")
@@ -72,7 +72,7 @@ def links_of(graph: FactorGraph) -> FactorLinks:
 
 @jit
 def find_entries(links, i, x, first, last, entry):
-    """entry[l, r]: where in its table factor l of variable i has row r, with x_i = 0."""
+    """Find entry[l, r], the table entry of factor l of variable i in row r with x_i = 0."""
     for at in range(links.link_start[i], links.link_start[i + 1]):
         row = entry[at - links.link_start[i]]
         for r in range(last - first):
@@ -85,7 +85,7 @@ def find_entries(links, i, x, first, last, entry):
 
 @jit
 def find_conditionals(links, tables, i, rows, entry, p):
-    """p[k, r]: the probability of state k, from its log-potentials."""
+    """Compute p[k, r], the probability of state k in row r, from log-potentials."""
     states = links.states[i]
     for k in range(states):
         for r in range(rows):
@@ -119,7 +119,7 @@ def expected_entries(links, i, rows, entry, p, weight, expected):
 
 @jit
 def most_links(links):
-    """Of one variable."""
+    """Return the largest number of links of a variable."""
     most = 1
     for i in range(len(links.states)):
         most = max(most, links.link_start[i + 1] - links.link_start[i])
@@ -128,7 +128,7 @@ def most_links(links):
 
 @jit
 def pseudo_likelihood(links, tables, x, weight, expected):
-    """The weighted sum over rows of sum_i log p(x_i | rest); conditionals go to `expected`.
+    """Return the weighted sum over rows of sum_i log p(x_i | rest); conditionals go to `expected`.
 
     Entries of `expected` are divided by the number of their factor's variables.
     """
@@ -151,7 +151,7 @@ def pseudo_likelihood(links, tables, x, weight, expected):
 
 @jit
 def sweep_members(links, tables, known, x, key, order_key, sweep, sweeps, orders, weight, expected):
-    """Sweeps of a herd, from sweep number `sweep` on, whose members draw together.
+    """Run sweeps of a herd with systematic draws, from sweep number `sweep` on.
 
     known[i, r] is a state that member r keeps at variable i, or -1; without rows all is free.
     """
@@ -176,9 +176,10 @@ def sweep_members(links, tables, known, x, key, order_key, sweep, sweeps, orders
 
 @jit
 def draw_systematically(p, states, key, order_key, clock, orders, later, carried, x):
-    """x[r]: a state drawn from p[:, r], in all members r together.
+    """Draw a state x[r] from p[:, r] systematically over all members r.
 
-    State k or a later one? All who come so far ask, and each such split has its own phase.
+    Each member decides between state k and a later one, for k = 0, 1, ...; each k has its own
+    phase.
     """
     members = len(x)
     count = np.uint64(members)
@@ -198,7 +199,7 @@ def draw_systematically(p, states, key, order_key, clock, orders, later, carried
 
 @jit
 def share_behind(p, k, states, r):
-    """Of states k and later, the share of those behind k, at scale 2^31; 0 and 1 exactly."""
+    """Return the share of states after k among k and later ones, times 2^31; 0 and 1 are exact."""
     behind = 0.0
     for other in range(k + 1, states):
         behind += p[other, r]
@@ -207,7 +208,7 @@ def share_behind(p, k, states, r):
 
 @jit
 def count_entries(links, x, weight, counts):
-    """counts[e] += weights of the rows in which a factor is in the state of its entry e."""
+    """Add to counts[e] the weights of rows in which a factor is in the state of entry e."""
     n, total = x.shape
     entry = np.empty((most_links(links), ROWS_PER_PASS), np.int64)
     for first in range(0, total, ROWS_PER_PASS):
@@ -223,7 +224,7 @@ def count_entries(links, x, weight, counts):
 
 @jit
 def score_rows(links, tables, x, scores):
-    """scores[k, r] += what row r scores by the log-potentials tables[k]."""
+    """Add to scores[k, r] the score of row r under the log-potentials tables[k]."""
     n, total = x.shape
     entry = np.empty((most_links(links), ROWS_PER_PASS), np.int64)
     for first in range(0, total, ROWS_PER_PASS):
@@ -240,7 +241,7 @@ def score_rows(links, tables, x, scores):
 
 @jit
 def squared_statistics(links, group, weight, x, rows_weight, squares):
-    """squares[q] += weights of rows times the square of statistic q in that row."""
+    """Add to squares[q] the weight of each row times the square of its statistic q."""
     n, rows = x.shape
     entry = np.empty((most_links(links), 1), np.int64)
     own = np.empty(len(squares))

@@ -1,7 +1,7 @@
-"""log Z and the expected entries of all factors' tables, by elimination.
+"""log Z and the expected entries of all tables, by elimination.
 
-Rows that know some variables are eliminated all at once: the row is one more variable, summed out
-last, and a factor with known variables becomes one of the row and of its unknown variables.
+All rows with known variables are eliminated in one pass: the row index becomes an extra variable,
+summed out last, and a factor with known variables becomes one of the row and its unknown variables.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from herded.models.factor_graph import FactorGraph
 
 
 class ExactMoments:
-    """log Z of a graph and the expected entries of its tables, whatever these are."""
+    """log Z of a graph and the expected entries of its tables, for any tables."""
 
     def __init__(self, graph: FactorGraph, max_memory: float) -> None:
         self.graph = graph
@@ -27,7 +27,7 @@ class ExactMoments:
         self.places = places_of(graph, self.plan)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
-        """log Z, and (E,) the probability of each entry: that its factor is in this state."""
+        """Compute log Z, and the probability (E,) of each table entry."""
         sums, expected = eliminate_all(replace_tables(self.graph, tables), self.plan, self.places)
         log_z = sums.log_z()
         compute_marginals(sums)
@@ -43,7 +43,7 @@ class ExactMoments:
 
 @dataclass(frozen=True)
 class EntryView:
-    """Where the entries of a factor are, for whatever is not known: an array within all entries."""
+    """The entries of a factor for its unknown variables, as a view into all entries."""
 
     scope: Scope
     start: int
@@ -52,7 +52,7 @@ class EntryView:
 
 
 def places_of(graph: FactorGraph, plan: EliminationPlan) -> list[EntryView]:
-    """Those of all factors, the same for any tables."""
+    """Return the entries of all factors, which are the same for any tables."""
     place = np.full(graph.n_variables, -1)
     place[plan.order] = np.arange(len(plan.order))
     fixed = plan.possible.argmax(axis=1)
@@ -93,7 +93,7 @@ def eliminate_all(
     places: Iterable[EntryView],
     beside: Iterable[Scope] = (),
 ) -> tuple[SumElimination, ExpectedEntries]:
-    """Everything summed out, and where what is expected goes; scopes `beside` are wanted too."""
+    """Sum out everything, and map expected entries; scopes `beside` get marginals too."""
     expected, x = ExpectedEntries(len(graph.log_tables), places), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
     wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
@@ -104,19 +104,19 @@ def eliminate_all(
 
 
 def compute_marginals(sums: SumElimination) -> None:
-    """Find all marginals."""
+    """Compute all marginals."""
     for k in reversed(range(len(sums.marginals))):
         sums.backward(k)
 
 
 def scatter_marginals(sums: SumElimination, expected: ExpectedEntries) -> None:
-    """Write the marginals of all factors where they belong."""
+    """Write the marginals of all factors to their entries."""
     for scope, view in expected.parts:
         view[...] = sums.marginals[scope[0]] if len(scope) == 1 else sums.joints[scope]
 
 
 class KnownRows:
-    """Rows that know the same variables, and what is expected of the others."""
+    """Rows with the same known variables, and the expectations of the others."""
 
     def __init__(
         self, graph: FactorGraph, rows: np.ndarray, weight: np.ndarray, max_memory: float
@@ -126,13 +126,13 @@ class KnownRows:
         self.graph, self.entry = add_row_variable(graph, rows)
         unknown = self.graph.given({self.graph.n_variables - 1: 0})  # the row comes last
         order = elimination_order(unknown, max_memory / max(1, len(rows)), prune=False).order
-        if len(rows) > 1:  # of one row all is known
+        if len(rows) > 1:  # everything is known about a single row
             order = np.append(order, self.graph.n_variables - 1)
         self.plan = plan_elimination(cost_of_order(self.graph, order), max_memory, whole=True)
         self.places = places_of(self.graph, self.plan)
 
     def of(self, tables: np.ndarray) -> tuple[float, np.ndarray]:
-        """The weighted sum of the rows' log Z, and of the expected entries of tables."""
+        """Sum the rows' log Z and the expected entries of tables, with weights."""
         sums, expected = self._summed(tables, self.plan)
         value = float((self.weight * self._log_z(sums)).sum())
         self._go_back(sums)
@@ -141,11 +141,11 @@ class KnownRows:
         return self.total * value, self.total * into
 
     def log_z(self, tables: np.ndarray) -> np.ndarray:
-        """(rows,) log of the sum over what each row does not know."""
+        """Compute the log of the sum (rows,) over each row's unknown variables."""
         return self._log_z(self._summed(tables, self.plan)[0])
 
     def marginals(self, tables: np.ndarray) -> np.ndarray:
-        """(rows, unknown, states) of the unknown variables, given what each row knows."""
+        """Compute marginals (rows, unknown, states) of the unknown variables of each row."""
         order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
         last = self._row
         plan, beside = self.plan, list[Scope]()
@@ -173,21 +173,21 @@ class KnownRows:
 
     @property
     def _row(self) -> int:
-        """The place of the row, the last; none where there is only one."""
+        """The index of the row variable, the last; none if there is only one row."""
         return len(self.plan.order) - 1 if len(self.weight) > 1 else -1
 
     def _log_z(self, sums: SumElimination) -> np.ndarray:
         return np.array([sums.log_z()]) if self._row < 0 else sums.logs_at(self._row)
 
     def _go_back(self, sums: SumElimination) -> None:
-        """With rows as probable as the data have them, not as the model would."""
+        """Set rows as probable as in the data, not as in the model."""
         if self._row >= 0:
             sums.prescribed[self._row] = self.weight
         compute_marginals(sums)
 
 
 def add_row_variable(graph: FactorGraph, rows: np.ndarray) -> tuple[FactorGraph, np.ndarray]:
-    """A graph of the unknown variables and, last, of the row; where its entries come from."""
+    """Build a graph of the unknown variables and the row, and map its entries to the old ones."""
     unknown = np.flatnonzero(rows[0] < 0)
     number = np.full(graph.n_variables, -1)
     number[unknown] = np.arange(len(unknown))

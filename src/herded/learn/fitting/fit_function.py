@@ -25,7 +25,7 @@ from herded.system.argument_checks import as_float_array, short_repr
 from herded.system.memory_limits import Size
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-UNBOUNDED_LOG_ODDS = 10.0  # beyond log(rows): log-odds that no rows of data speak for
+UNBOUNDED_LOG_ODDS = 10.0  # beyond log(rows): log-odds that no rows of data can support
 
 
 @raises_interrupted
@@ -54,80 +54,85 @@ def fit(
 ) -> Fitted:
     """Learn the parameters of a model from rows of data.
 
-    Maximised is the mean over rows of the log-likelihood (or pseudo-likelihood), minus
+    It maximises the mean over rows of the log-likelihood (or pseudo-likelihood), minus
     sum_p l1_p |parameter_p| + l2_p parameter_p^2 / 2.
 
     Parameters
     ----------
     model : FactorGraph or Lattice
-        Its graph is kept, and its log-potentials are where learning starts. Where all states are
-        known, learning by likelihood starts from the best pseudo-likelihood instead if that is
-        better.
+        Its graph is kept, and its log-potentials are the start of learning. If all states are
+        known,
+            learning by likelihood starts from the best pseudo-likelihood instead if that is better.
     data : array_like of int, shape (rows, N)
-        A state of every variable in each row; -1 where it is unknown, and in the columns of hidden
-        variables. Those of a lattice may come in its shape.
+        A state of every variable in each row; -1 for unknown states and in the columns of hidden
+            variables. The rows of a lattice may have its shape.
     groups : optional
-        Which parameter each log-potential is a multiple of, -1 if it stays as it is: a list with
-        an array for each factor, of the shape of its table; or one flat array like ``log_tables``.
-        Factors that name the same parameter are tied. By default a lattice has a field for each
-        variable (of each state but the first, where there are more than two) and a coupling for
-        each pair of neighbours, and any other model one parameter for each log-potential. "tied":
-        a lattice with one field and one coupling. "ising": a field for each factor of one two-state
-        variable, and a coupling for each factor of two.
+        The parameter that each log-potential is a multiple of, -1 if it is fixed: a list with an
+            array for each factor, in the shape of its table, or one flat array like ``log_tables``.
+            Factors that name the same parameter are tied. By default a lattice has a field for each
+            variable (for each state but the first, if there are more than two) and a coupling for
+            each pair of neighbours, and any other model one parameter for each log-potential.
+            "tied" gives a lattice one field and one coupling. "ising" gives each factor of one
+            two-state variable a field, and each factor of two a coupling.
     weights : optional
-        What parameters are multiplied with, in the shapes of `groups`; 1 by default. An Ising
-        coupling has 1 where spins are alike and -1 elsewhere.
+        The multipliers of the parameters, in the shapes of `groups`; 1 by default. An Ising
+            coupling has 1 where spins are alike and -1 elsewhere.
     objective : {"likelihood", "pseudo"}
-        "pseudo" is the sum of log p(x_i | all others): no model is summed or sampled. Estimates are
-        consistent, with somewhat larger errors.
+        "pseudo" is the sum of log p(x_i | all others), which needs no summing or sampling of the
+            model. Estimates are consistent, with somewhat larger errors.
     method : {"auto", "exact", "herd"}
-        How the likelihood's gradient is found: by elimination, or by a herd of chains that goes on
-        from step to step. "auto": by elimination where that takes a tenth of a second or less.
+        How to compute the likelihood's gradient: by elimination, or by a herd of chains that
+        persists
+            from step to step. "auto" eliminates if that takes a tenth of a second or less.
     l1, l2 : float or array_like of shape (P,)
-        Penalties. A single number is for all parameters but those of single variables.
+        Penalties. A single number applies to all parameters but those of single variables.
     batch : int, optional
-        Rows of each step, drawn without repeats until all were used; by default all. For data with
-        unknown states, whose rows each take work.
+        The number of rows in each step, drawn without replacement until all were used; by default
+            all. Meant for data with unknown states, where each row takes work.
     held_out : float or array_like, optional
-        A share of the rows to hold out, or other rows: learning ends once `patience` looks at their
-        score in a row were no better, and gives the best parameters that it saw, also on the way
-        to the best pseudo-likelihood where learning starts from it. The score is their likelihood
-        where that is known exactly, else their pseudo-likelihood.
+        A share of the rows to hold out, or other rows. Learning ends when their score has not
+        improved
+            `patience` times in a row, and returns the best parameters seen, including those on the
+            way to the best pseudo-likelihood if learning starts there. The score is their
+            likelihood if it is known exactly, else their pseudo-likelihood.
     patience : int
     steps : int
-        Most steps. With a herd or in batches all are done, and the last two thirds averaged. The
-        result is the best of the start, the average and the last parameters; see `Fitted`.
+        The largest number of steps. With a herd or in batches all are taken, and the last two
+        thirds
+            averaged. The result is the best of the start, the average and the last parameters; see
+            `Fitted`.
     rate : float
-        Of the first step of a herd or of batches, where 1 is a Newton step of each parameter alone.
-        Lowered where correlations between statistics would make such steps diverge.
+        The rate of the first step of a herd or of batches, where 1 is a Newton step of each
+        parameter
+            alone. It is lowered if correlations between statistics would make such steps diverge.
     herd : int
-        Members of the herd.
+        The number of members of the herd.
     sweeps : int
-        Sweeps of the herd in each step.
+        The sweeps of the herd in each step.
     seed : int
-        Of the herd, of batches, of what is held out, and of where the parameters of variables that
-        most rows do not know start.
+        The seed of the herd, of batches, of the held-out rows, and of the start of parameters of
+            variables that most rows do not observe.
     checkpoint : path, optional
         A file to save to every `checkpoint_every` seconds and at the end, and to resume from if it
-        exists: to the same bits.
+            exists, with the same bits.
     checkpoint_every : float
     progress : bool, optional
-        A bar on a terminal: when it takes a while (None), or never (False).
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
     max_memory : int or str, optional
-        Most memory for elimination with ``method="exact"``; half of what is free by default.
+        The most memory for elimination with ``method="exact"``; half of what is free by default.
 
     Returns
     -------
     Fitted
         With `model`, `parameters`, `history`, a sentence on `convergence`, and `warnings`, which
-        are also issued as `HerdedWarning`.
+            are also issued as `HerdedWarning`.
 
     Raises
     ------
     ModelError
-        If data do not fit the model, or would send a parameter to infinity.
+        If the data do not fit the model, or would send a parameter to infinity.
     MethodError
-        If an option is wrong, or the objective cannot be had from these data.
+        If an option is wrong, or the objective cannot be computed from these data.
 
     Examples
     --------
@@ -138,7 +143,7 @@ def fit(
     >>> fitted.model.couplings[0].round(4)
     array([[0.3466]])
 
-    One table that two factors share, and a variable in the middle that nobody saw:
+    One table shared by two factors, and a variable in the middle that was never observed:
 
     >>> path = hd.pairwise_model(np.zeros((3, 2)), [(0, 1), (1, 2)], [[0.5, 0.0], [0.0, 0.5]])
     >>> like = [[0, -1], [-1, 0]]
@@ -156,7 +161,7 @@ def fit(
     family, unit = given.normalised()
     every = as_observations(model, data)
     check_enough(model, every)
-    DataRows(family, every).check_possible()  # before rows change their places
+    DataRows(family, every).check_possible()  # before rows are reordered
     order = random_permutation(len(every), options.seed, 0, StreamPurpose.HELD_OUT_ROWS)
     learned, held = split_rows(model, every, held_out, order)
     rows = DataRows(family, learned)
@@ -215,9 +220,9 @@ def fit(
 def unbounded_parameter_warning(
     family: LogLinear, penalty: FitPenalty, found: np.ndarray, unit: np.ndarray, rows: int
 ) -> str:
-    """On a parameter beyond what so many rows can tell from infinity, if there is one.
+    """Warn of a parameter that this many rows cannot tell from infinity, if there is one.
 
-    Rows with unknown states, or states that never meet, may have no best parameters: climbing
+    Rows with unknown states, or states that never meet, may have no best parameters: the ascent
     ends where the slope is lost in rounding.
     """
     free = penalty.l1 + penalty.l2 == 0.0
@@ -228,13 +233,13 @@ def unbounded_parameter_warning(
     f = family.factor_of(worst)
     names = ", ".join(variable_text(family.model, int(i)) for i in family.graph.factor(f)[0])
     return (
-        f"a parameter of factor {f} ({names}) is {found[worst] * unit[worst]:.3g}, odds that "
-        f"{rows} rows cannot show: it may have no best value, so give a penalty for it (l2=)"
+        f"a parameter of factor {f} ({names}) is {found[worst] * unit[worst]:.3g}, log-odds that "
+        f"{rows} rows cannot support: it may have no best value, so set a penalty for it (l2=)"
     )
 
 
 def penalty_vector(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray:
-    """(P,) one for each parameter; a single number is not for those of single variables."""
+    """Return one penalty per parameter (P,); a single number excludes those of single variables."""
     values = as_float_array(name, given)
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
         raise MethodError(f"expected {name} of 0 or more, got {short_repr(given)}")
@@ -250,7 +255,7 @@ def penalty_vector(family: LogLinear, name: str, given: ArrayLike) -> np.ndarray
 
 
 def array_digest(*arrays: np.ndarray) -> str:
-    """Sixteen hex digits that are equal for equal arrays."""
+    """Return sixteen hex digits that are equal for equal arrays."""
     found = hashlib.sha256()
     for array in arrays:
         found.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())

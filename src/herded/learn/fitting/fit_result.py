@@ -1,4 +1,4 @@
-"""What `fit` gives back."""
+"""The result of `hd.learn.fit`."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,57 +14,59 @@ from herded.models.lattice import Lattice
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """A fitted model, and how it was found: what `hd.learn.fit` gives.
+    """The result of `hd.learn.fit`: a fitted model, and how it was found.
 
     Attributes
     ----------
     model : FactorGraph or Lattice
-        Of the kind that was given, with the parameters that were found.
+        The model with the learned parameters, of the same kind as the given one.
     parameters : ndarray of shape (P,)
     groups : ndarray of int, shape (E,)
-        The parameter of each entry of ``model.as_factor_graph().log_tables``, -1 where it is fixed.
+        The parameter of each entry of ``model.as_factor_graph().log_tables``, -1 if it is fixed.
     history : dict of ndarray
-        By name, after every step: "value" (the objective, or NaN where only its gradient is known),
-        "slope", and "held_out" where it was measured (else NaN).
+        By name, after every step: "value" (the objective, or NaN if only its gradient is known),
+            "slope", and "held_out" (NaN if it was not measured).
     converged : bool
-        Whether the gradient is zero as far as can be told: its largest part is below 1e-6 where it
-        is exact, else `gradient_test` has passed and chains mix.
+        Whether the gradient is zero as far as the fit can tell: an exact one has no component above
+            1e-6, a noisy one has passed `gradient_test` with chains that mix.
     convergence : str
-        A sentence on it.
+        A sentence about convergence.
     interrupted : bool
-        Whether Ctrl-C ended it: then it is the `result` of an `Interrupted`. `fit` with the same
-        checkpoint resumes it. Noisy steps were then not compared with the start.
+        Whether Ctrl-C ended it, so that it is the `result` of an `Interrupted`. `fit` with the same
+            checkpoint resumes it. Noisy steps were then not compared with the start.
     steps : int
-        Steps that were done.
+        The number of steps taken.
     chosen : {"start", "given", "average", "end", "held-out"}
-        Which parameters these are: the first ones (the best pseudo-likelihood, where all states are
-        known), those of the given model, the average of later steps, the last ones, or those of the
-        best held-out score. Learning by likelihood starts from the given parameters where they are
-        not all zero and better than the best pseudo-likelihood. Noisy steps are preferred to the
-        start only where they are certainly better.
+        Which parameters these are: the first ones (the best pseudo-likelihood, if all states are
+            known), those of the given model, the average of later steps, the last ones, or those of
+            the best held-out score. Learning by likelihood starts from the given parameters if they
+            are not all zero and are better than the best pseudo-likelihood. The results of noisy
+            steps replace the start only if they are certainly better.
     criterion : {"exact", "bridge", "path", "ladders", "held-out", "none"}
-        What decided: the objective itself; ratios of log Z from draws of the herd; the slope along
-        the line from the start, where unknown states are drawn too; log Z by tempered ladders,
-        where the herd mixes slowly; or held-out rows. "none": ladders could not tell either, so the
-        start was returned; or noisy steps were interrupted.
+        What decided the choice: the objective itself; ratios of log Z from draws of the herd; the
+            slope along the line from the start, if unknown states are drawn too; log Z by tempered
+            ladders, if the herd mixes slowly; or held-out rows. "none" means that ladders could not
+            decide either, so that the start was returned, or that noisy steps were interrupted.
     gain : float
-        By how much the penalised objective is higher than where the steps started (at the best
-        pseudo-likelihood or the given parameters, whichever is better), in nats per row. Where
-        rows are held out, the gain is of their likelihood, without penalties; where that is not
-        known, as with a herd, of their pseudo-likelihood. NaN after an interruption of noisy steps.
+        How much higher the penalised objective is than at the start of the steps (the best
+            pseudo-likelihood or the given parameters, whichever is better), in nats per row. With
+            held-out rows, it is the gain of their likelihood without penalties, or of their
+            pseudo-likelihood if that is unknown, as with a herd. NaN after an interruption of noisy
+            steps.
     gain_half_width : float
-        Half the width of the 99 % interval of `gain`: 0 where it is exact.
-        The interval holds for the average and the end together. Of held-out rows it comes from
-        paired differences; parameters were chosen by the same rows, which makes `gain` optimistic.
+        Half the width of the 99 % interval of `gain`, 0 if it is exact. The interval holds for the
+            average and the end together. With held-out rows it comes from paired differences; the
+            same rows chose the parameters, which makes `gain` optimistic.
     gains : dict of Gain
-        Of noisy steps, `value` and `half_width` of the gains of "average" and "end", also of those
-        that were not returned.
+        For noisy steps, `value` and `half_width` of the gains of "average" and "end", including
+        those
+            that were not returned.
     gradient_test : GradientTest or None
-        Of noisy steps: the largest gradient, and which one would have been found; None otherwise.
+        For noisy steps, the largest gradient and the smallest detectable one; None otherwise.
     mixing : Mixing or None
-        How well chains mix at `parameters`, with `is_slow`; None where none were needed.
+        How well chains mix at `parameters`, with `is_slow`; None if no chains were needed.
     warnings : tuple of str
-        What speaks against the result; also issued as `HerdedWarning`.
+        The reasons to doubt the result, also issued as `HerdedWarning`.
 
     Examples
     --------

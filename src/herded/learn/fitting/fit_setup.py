@@ -1,4 +1,4 @@
-"""Which way a fit climbs: what is maximised, from where, and by which steps."""
+"""The setup of a fit: what is maximised, from where, and by which steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,20 +30,20 @@ from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-# bytes of elimination that take a tenth of a second: "auto" takes no more
+# bytes of elimination that take a tenth of a second, the limit of "auto"
 QUICK_EXACT_BYTES = 2.0**24
 ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before exact steps
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM_UP_CALLS = 20  # calls of a herd before the first step
-STEPS_BETWEEN_SCORES = 10  # noisy steps between two looks at held-out rows
-MIN_COMPLETE_SHARE = 0.5  # of rows whose pseudo-likelihood gives the start
-HIDDEN_SHARE = 0.5  # of unknown states, from which on a column belongs to a hidden variable
-HIDDEN_JITTER = 0.5  # hidden variables' parameters start up to so far from those of the model
+STEPS_BETWEEN_SCORES = 10  # noisy steps between two scores of held-out rows
+MIN_COMPLETE_SHARE = 0.5  # of rows, for their pseudo-likelihood to give the start
+HIDDEN_SHARE = 0.5  # of unknown states from which a column counts as a hidden variable
+HIDDEN_JITTER = 0.5  # largest distance of hidden variables' initial parameters from the model's
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How `fit` learns, checked."""
+    """The checked options of `fit`."""
 
     objective: str
     method: str
@@ -73,7 +73,7 @@ class FitOptions:
         check_seed(self.seed)
 
     def as_text(self, steps: TrainingLoop) -> str:
-        """What decides the bits of a run, for its checkpoint."""
+        """Write the options that determine the bits of a run, for its checkpoint."""
         averaged = () if steps.until_flat else (self.steps,)
         chosen = self.objective, self.method, self.batch, self.patience
         return repr((*chosen, self.rate, self.herd, self.sweeps, self.seed, *averaged))
@@ -81,19 +81,19 @@ class FitOptions:
 
 @dataclass(frozen=True, eq=False)
 class FitPenalty:
-    """What is taken off the objective: sum_p l1_p |x_p| + l2_p x_p^2 / 2."""
+    """A penalty on the objective: sum_p l1_p |x_p| + l2_p x_p^2 / 2."""
 
     l1: np.ndarray
     l2: np.ndarray
 
     def smooth(self, function: Callable[..., tuple[float, np.ndarray]]) -> Any:
-        """The function less the penalty that has a gradient."""
+        """Subtract the differentiable part of the penalty from the function."""
 
         return lambda x: subtract_l2_penalty(*function(x), x, self.l2)
 
 
 def check_rows(rows: DataRows, penalty: FitPenalty, options: FitOptions) -> None:
-    """Raise where rows cannot be learned from."""
+    """Raise if the rows cannot be learned from."""
     rows.check_possible()
     if options.objective == "pseudo" and not rows.complete:
         raise MethodError(
@@ -110,18 +110,18 @@ def check_rows(rows: DataRows, penalty: FitPenalty, options: FitOptions) -> None
         raise ModelError(
             "expected data that vary, but some states of the variables of factor "
             f"{f} ({names}) never occur, which makes its best parameter infinite: drop constant "
-            "columns, add rows, or give a penalty for it (l2=, an array for single variables)"
+            "columns, add rows, or set a penalty for it (l2=, an array for single variables)"
         )
 
 
 def prepare_training(
     rows: DataRows, held: DataRows | None, penalty: FitPenalty, options: FitOptions, has_begun: bool
 ) -> TrainingLoop:
-    """The steps to take; their start is found unless they have begun in an earlier run."""
+    """Build the steps to take, and their start unless they began in an earlier run."""
     members = options.herd + len(rows.states)
     need = members * (12.0 * rows.states.shape[1] + 8.0 * np.diff(rows.links.link_start).max())
     memory_limits.check_memory(
-        need, options.max_memory, "the states of data and herd", "give fewer rows"
+        need, options.max_memory, "the states of data and herd", "use fewer rows"
     )
     parts: dict[str, Any] = {}
     objective: Objective = PseudoLikelihood(rows)
@@ -129,7 +129,7 @@ def prepare_training(
     model = plan_whole_elimination(rows, options) if is_likelihood else None
     is_exact = model is not None and options.batch is None
     given = rows.family.start
-    # Steps of the likelihood begin at the better of both.
+    # Steps of the likelihood begin at the better of the two.
     has_choice = is_likelihood and not has_begun and rows.complete and bool(given.any())
     if is_likelihood:
         known = ObservedStatistics(rows, options.max_memory, options.sweeps, options.seed)
@@ -202,16 +202,16 @@ def first_parameters(
     is_exact: bool,
     score: HeldOutScore | None,
 ) -> np.ndarray:
-    """Those of the model; from there the best by pseudo-likelihood, where all is known.
+    """Return the model's parameters, improved by pseudo-likelihood if all states are known.
 
-    Exact steps climb from wherever they start, so a rough maximum is enough for them. Where rows
-    are held out, the best score on the way decides, as it does for `objective="pseudo"`.
+    Exact steps converge from any start, so a rough maximum is enough for them. With held-out rows
+    the best score along the ascent decides, as it does for `objective="pseudo"`.
 
-    Where states are missing here and there, complete rows have a pseudo-likelihood. A given model
-    is kept then, since it cannot be compared before the steps.
+    If some states are missing, complete rows have a pseudo-likelihood. A given model is kept then,
+    since it cannot be compared before the steps.
 
-    Parameters of hidden variables, which few rows know, start apart from them: where several are
-    alike, as in a model of zeros, nothing else would make them differ.
+    Parameters of hidden variables, which few rows observe, start at random distances from the
+    model's: if several are equal, as in a model of zeros, nothing else would separate them.
     """
     start = rows.family.start.copy()
     hidden = np.asarray((rows.states < 0).mean(axis=0) >= HIDDEN_SHARE)
@@ -225,7 +225,7 @@ def first_parameters(
         known = complete_rows(rows, penalty)
         if start.any():
             return start
-    # Draws of unknown states, which a resumed run makes again, depend on the start.
+    # Draws of unknown states, which a resumed run repeats, depend on the start.
     is_needed = not (has_begun and rows.complete)
     if options.objective == "likelihood" and is_needed and known is not None:
         pseudo = penalty.smooth(known.pseudo)
@@ -252,7 +252,7 @@ def complete_rows(rows: DataRows, penalty: FitPenalty) -> DataRows | None:
 
 
 def endless_parameters(rows: DataRows, penalty: FitPenalty) -> np.ndarray:
-    """(P,) whether some states never occur in complete rows, so that no best parameter exists."""
+    """Return which parameters (P,) have no best value, since some states never occur."""
     low, high = rows.family.extremes()
     found = rows.family.gathered(rows.met)
     room = 1e-9 * (high - low)
@@ -261,7 +261,7 @@ def endless_parameters(rows: DataRows, penalty: FitPenalty) -> np.ndarray:
 
 
 def plan_whole_elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
-    """Elimination of the whole model, if that is asked for, or quick."""
+    """Plan the elimination of the whole model, if that is asked for or quick."""
     if options.method == "herd":
         return None
     try:
@@ -274,7 +274,7 @@ def plan_whole_elimination(rows: DataRows, options: FitOptions) -> ExactMoments 
 
 
 def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.ndarray:
-    """(N, R) the rows as columns; what is unknown is drawn once."""
+    """Return the rows as columns (N, R), with unknown states drawn once."""
     if rows.complete:
         return rows.columns
     drawn = UnknownParts(rows.links, rows.states, len(rows.family.group), options.seed)
@@ -284,13 +284,14 @@ def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.n
 
 @dataclass(frozen=True)
 class RowBatches:
-    """The rows of each step: all, or some until every row was used, in an order drawn anew."""
+    """The rows of each step: all, or batches in a random order without replacement."""
 
     rows: int
     size: int | None
     seed: int
 
     def of(self, step: int) -> np.ndarray | None:
+        """Return the rows of a step in order, or None for all."""
         if self.size is None or self.size >= self.rows:
             return None
         each = -(-self.rows // self.size)

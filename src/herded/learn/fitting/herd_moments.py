@@ -1,8 +1,8 @@
-"""Statistics of a model whose parameters change from step to step: a herd that goes on.
+"""Statistics of a model whose parameters change from step to step, from a persistent herd.
 
-The herd is that of `hd.Gibbs(herd=n)`, laid out anew for each step's parameters and started where
+The herd is that of `hd.Gibbs(herd=n)`, with a new layout for each step's parameters, started where
 the last step left it (persistent chains: Younes 1989; Tieleman 2008). Rows with unknown variables
-are members of a herd too, each of which keeps what it knows.
+are members of a herd too, each of which keeps its known states.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ class MomentHerd:
         self.x = member_starts(family.graph, members, key).astype(np.int64)
 
     def of(self, parameters: np.ndarray) -> np.ndarray:
-        """(E,) how often each entry of the tables is met, after some sweeps of all members."""
+        """Count how often each table entry (E,) occurs after some sweeps of all members."""
         layout = self._layout_at(parameters)
         # One member is a single chain, which some layouts start from one state.
         start = self.x if len(self.x) > 1 else self.x[0]
@@ -59,23 +59,23 @@ class MomentHerd:
         return self._layout[1]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes."""
+        """Return the arrays that change, by name."""
         return {"x": self.x, "done": np.array([self.done])}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become what `arrays` was taken from."""
+        """Restore the state from `arrays`."""
         self.x, self.done = arrays["x"], int(arrays["done"][0])
         check_member_states(self.x, self.family.graph.cardinalities)
 
     def met(self) -> np.ndarray:
-        """(E,) how often each entry of the tables is met as the members are now."""
+        """Count how often each table entry (E,) occurs in the members' present states."""
         counts = np.zeros(len(self.family.group))
         weight = np.full(len(self.x), 1.0 / len(self.x))
         count_entries(self.links, self._columns(), weight, counts)
         return counts
 
     def scores(self, directions: np.ndarray) -> np.ndarray:
-        """(K, members) what parameters `directions` (K, P) add to the score of each member."""
+        """Compute (K, members) how `directions` (K, P) change the score of each member."""
         family = self.family
         tables = np.array([np.where(family.group >= 0, family.tables(d), 0.0) for d in directions])
         found = np.zeros((len(directions), len(self.x)))
@@ -88,7 +88,7 @@ class MomentHerd:
 
 
 class UnknownParts:
-    """Rows of data as members of a herd: what is known stays, the rest is drawn together."""
+    """Rows of data as members of a herd: known states stay, the others are drawn jointly."""
 
     def __init__(self, links: FactorLinks, rows: np.ndarray, size: int, seed: int) -> None:
         self.links, self.size, self.done = links, size, 0
@@ -100,7 +100,7 @@ class UnknownParts:
     def of(
         self, tables: np.ndarray, weight: np.ndarray, sweeps: int, at: np.ndarray | None = None
     ) -> np.ndarray:
-        """(E,) the expected entries of tables, summed over rows (all, or `at`) with weights."""
+        """Sum the expected table entries (E,) over rows (all, or `at`) with weights."""
         every = slice(None) if at is None else at
         known = np.ascontiguousarray(self.known[:, every])
         x = np.ascontiguousarray(self.x[:, every])
@@ -114,19 +114,19 @@ class UnknownParts:
         return expected
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes."""
+        """Return the arrays that change, by name."""
         return {"x": self.x, "done": np.array([self.done])}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become what `arrays` was taken from."""
+        """Restore the state from `arrays`."""
         self.x, self.done = arrays["x"], int(arrays["done"][0])
         check_member_states(self.x.T, self.links.states)
 
 
 def check_member_states(x: np.ndarray, cardinalities: np.ndarray) -> None:
-    """Kernels believe their states, so those of a file are looked at first."""
+    """Check states from a file, since kernels do not."""
     if ((x < 0) | (x >= cardinalities)).any():
         raise CheckpointError(
-            "expected a checkpoint with states of this model, got one that is broken in those of "
-            "its herd: move it away to start anew"
+            "expected a checkpoint with states of this model, got one that is broken in the "
+            "states of its herd: move it away to start again"
         )

@@ -3,7 +3,7 @@
 Limited-memory BFGS (Nocedal 1980) with a backtracking line search; where an L1 penalty is given,
 orthant-wise (Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007): the
 gradient is that of the orthant which is entered, and steps that would leave it stop at zero. Sums
-are NumPy's own, in one order, not those of a BLAS: the same bits everywhere.
+are NumPy's own in a fixed order, not those of a BLAS, for the same bits everywhere.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 HISTORY_PAIRS = 12  # pairs of steps and changes of the gradient
-ARMIJO_SHARE = 1e-4  # of the promised gain
+ARMIJO_SHARE = 1e-4  # share of the expected gain that a step must reach
 MAX_STEP_HALVINGS = 40
 GRADIENT_TOLERANCE = 1e-6
 
@@ -19,12 +19,12 @@ ObjectiveFunction = Callable[[np.ndarray], tuple[float, np.ndarray]]  # a value 
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """A sum of products whose bits do not depend on a BLAS."""
+    """Sum products without a BLAS, so that the bits are the same everywhere."""
     return float((a * b).sum())
 
 
 class QuasiNewton:
-    """Climb a function step by step; all of its state is in `arrays`."""
+    """Maximise a function step by step; `arrays` holds the whole state."""
 
     def __init__(
         self,
@@ -37,17 +37,17 @@ class QuasiNewton:
         self.x, self.start = start.copy(), start.copy()
         self.value, self.gradient = self._evaluate(self.x)
         self.moved = np.zeros((0, len(start)))  # steps, the latest last
-        self.changed = np.zeros((0, len(start)))  # of the gradient, with the other sign
+        self.changed = np.zeros((0, len(start)))  # changes of the gradient, with the opposite sign
         self.stuck = False  # no step in the direction gains anything
 
     @property
     def slope(self) -> float:
-        """The largest part of the gradient: 0 at the maximum."""
+        """The largest component of the gradient: 0 at the maximum."""
         return float(np.abs(self._uphill(self.x, self.gradient)).max(initial=0.0))
 
     @property
     def converged(self) -> bool:
-        """Whether there is nothing left to gain: the slope is flat, or below rounding."""
+        """Whether nothing is left to gain: the slope is flat, or below rounding."""
         return self.slope <= self.tolerance or self.stuck
 
     def _evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -66,7 +66,7 @@ class QuasiNewton:
         return outward
 
     def step(self) -> None:
-        """One step uphill, as long as it gains enough."""
+        """Take one step uphill, as long as it gains enough."""
         uphill = self._uphill(self.x, self.gradient)
         direction = self._newton(uphill)
         penalised = self.l1 > 0.0
@@ -76,7 +76,7 @@ class QuasiNewton:
             direction, promised = uphill, dot(uphill, uphill)
             self.moved, self.changed = self.moved[:0], self.changed[:0]
         side = np.where(self.x == 0.0, np.sign(uphill), np.sign(self.x))
-        # Without a memory nothing tells how long a step is: a short first one.
+        # Without a history the length of a step is unknown: take a short first one.
         length = 1.0 if len(self.moved) else min(1.0, 1.0 / np.sqrt(promised))
         for _ in range(MAX_STEP_HALVINGS):
             x = self.x + length * direction
@@ -96,7 +96,7 @@ class QuasiNewton:
             self.changed = np.concatenate([self.changed, changed[None]])[-HISTORY_PAIRS:]
 
     def _newton(self, uphill: np.ndarray) -> np.ndarray:
-        """The direction of Newton's method, as far as the memory knows the curvature."""
+        """Return the direction of Newton's method, as far as the history shows the curvature."""
         direction, parts = uphill.copy(), []
         for s, y in zip(self.moved[::-1], self.changed[::-1], strict=True):
             part = dot(s, direction) / dot(s, y)
@@ -110,14 +110,14 @@ class QuasiNewton:
         return direction
 
     def sentence(self, steps: int) -> str:
-        """What became of it after so many steps."""
+        """Describe the state after `steps` steps."""
         slope = f"the largest slope is {self.slope:.1e}"
         if self.converged:
             return f"converged in {steps} steps: {slope}"
-        return f"not converged in {steps} steps: {slope}; give more steps"
+        return f"not converged in {steps} steps: {slope}; use more steps"
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes."""
+        """Return the arrays that change, by name."""
         numbers = np.array([self.value, float(self.stuck)])
         return {
             "x": self.x,
@@ -129,7 +129,7 @@ class QuasiNewton:
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become what `arrays` was taken from."""
+        """Restore the state from `arrays`."""
         self.x, self.start, self.gradient = arrays["x"], arrays["start"], arrays["gradient"]
         self.moved, self.changed = arrays["moved"], arrays["changed"]
         self.value, self.stuck = float(arrays["numbers"][0]), bool(arrays["numbers"][1])
@@ -142,7 +142,7 @@ def maximise(
     steps: int,
     tolerance: float = GRADIENT_TOLERANCE,
 ) -> QuasiNewton:
-    """Steps until nothing is left to gain, or `steps` are done."""
+    """Take steps until nothing is left to gain, or `steps` are done."""
     climber = QuasiNewton(function, start, l1, tolerance)
     for _ in range(steps):
         if climber.converged:

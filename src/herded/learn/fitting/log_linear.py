@@ -46,7 +46,7 @@ class LogLinear:
 
     @cached_property
     def links(self) -> FactorLinks:
-        """The graph as visits read it."""
+        """The graph in the form that visits read."""
         return links_of(self.graph)
 
     @cached_property
@@ -56,18 +56,18 @@ class LogLinear:
 
     @cached_property
     def has_hard_zeros(self) -> bool:
-        """Whether some states are impossible whatever the parameters."""
+        """Whether some states are impossible for any parameters."""
         return bool(np.isneginf(self.fixed).any())
 
     @cached_property
     def start(self) -> np.ndarray:
-        """The parameters of the model as it was given; of tied ones the nearest."""
+        """The parameters of the given model; for tied ones the nearest."""
         tables = self.graph.log_tables[self.learned]
         above, below = self.gathered_by(tables), self.gathered_by(self.weight[self.learned])
         return above / np.where(below > 0.0, below, 1.0)
 
     def normalised(self) -> tuple["LogLinear", np.ndarray]:
-        """Return the family with largest weights near 1, and (P,) what its parameters multiply.
+        """Return the family with largest weights near 1, and the units (P,) of its parameters.
 
         Tolerances of slopes then do not depend on the units of weights. Units are powers of two, so
         that nothing is rounded; they are 1 where the largest weight is near 1.
@@ -85,39 +85,39 @@ class LogLinear:
 
     @cached_property
     def alone(self) -> np.ndarray:
-        """(P,) whether a parameter is of factors of single variables only."""
+        """Which parameters (P,) belong to factors of single variables only."""
         return ~self._of_some(np.diff(self.graph.factor_start) > 1)
 
     def touching(self, variables: np.ndarray) -> np.ndarray:
-        """(P,) whether a parameter is of a factor of some of these variables (N,)."""
+        """Return which parameters (P,) belong to a factor of some of these variables (N,)."""
         owner = np.repeat(np.arange(self.graph.n_factors), np.diff(self.graph.factor_start))
         touched = owner[variables[self.graph.factor_variables]]
         return self._of_some(np.isin(np.arange(self.graph.n_factors), touched))
 
     def _of_some(self, factors: np.ndarray) -> np.ndarray:
-        """(P,) whether a parameter is of some of these factors (F,)."""
+        """Return which parameters (P,) belong to some of these factors (F,)."""
         of_them = np.repeat(factors, np.diff(self.graph.table_start))
         found = np.zeros(self.count, bool)
         found[self.group[of_them & (self.group >= 0)]] = True
         return found
 
     def tables(self, parameters: np.ndarray) -> np.ndarray:
-        """The log-tables of all factors."""
+        """Compute the log-tables of all factors."""
         tables = self.fixed.copy()
         tables[self.learned] = self.weight[self.learned] * parameters[self.group[self.learned]]
         return tables
 
     def gathered(self, entries: np.ndarray) -> np.ndarray:
-        """(P,) sums over entries, each with its weight: statistics, or a gradient."""
+        """Sum over entries (P,), each with its weight: statistics, or a gradient."""
         return self.gathered_by(entries[self.learned])
 
     def gathered_by(self, learned: np.ndarray) -> np.ndarray:
-        """The same, of entries that have a parameter only."""
+        """Sum in the same way, given only the entries that have a parameter."""
         weighted = learned * self.weight[self.learned]
         return np.bincount(self.group[self.learned], weighted, minlength=self.count)
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """(P,) bounds of each statistic in one row: no data reaches beyond them."""
+        """Compute bounds (P,) of each statistic in one row, which no data exceed."""
         low, high = np.zeros(self.count), np.zeros(self.count)
         for first, last in itertools.pairwise(self.graph.table_start.tolist()):
             possible = first + np.flatnonzero(np.isfinite(self.graph.log_tables[first:last]))
@@ -130,7 +130,7 @@ class LogLinear:
 
     @cached_property
     def span(self) -> np.ndarray:
-        """(P,) how far the entries of a table differ at most for each unit of a parameter."""
+        """Compute how far (P,) the entries of a table differ at most per unit of a parameter."""
         found = np.zeros(self.count)
         for first, last in itertools.pairwise(self.graph.table_start.tolist()):
             group, weight = self.group[first:last], self.weight[first:last]
@@ -140,12 +140,12 @@ class LogLinear:
         return found
 
     def factor_of(self, parameter: int) -> int:
-        """The first factor with this parameter."""
+        """Return the first factor with this parameter."""
         entry = int(np.argmax(self.group == parameter))
         return int(np.searchsorted(self.graph.table_start, entry, side="right")) - 1
 
     def rebuilt(self, parameters: np.ndarray) -> FactorGraph | Lattice:
-        """The model with these parameters, of the kind that was given."""
+        """Build the model with these parameters, of the same kind as the given one."""
         tables = self.tables(parameters)
         if isinstance(self.model, Lattice):
             return _lattice_of(self.model, tables)
@@ -178,11 +178,11 @@ def _lattice_of(lattice: Lattice, tables: np.ndarray) -> Lattice:
 
 
 def build_log_linear(model: Model, groups: object = None, weights: object = None) -> LogLinear:
-    """What `fit` learns of a model: see its parameters `groups` and `weights`."""
+    """Write a model as log-linear in the parameters that `groups` and `weights` define."""
     graph = to_factor_graph(model)
     if (graph.evidence >= 0).any():
         raise ModelError(
-            "expected a model without evidence, got one that knows some states: write them into "
+            "expected a model without evidence, got one with some states observed: write them into "
             "the rows of data"
         )
     if isinstance(groups, str) and groups not in PARAMETRISATIONS:
@@ -191,7 +191,7 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
         )
     named = groups is None or isinstance(groups, str)
     if weights is not None and named:
-        raise ModelError("expected groups as arrays where weights are given, got weights alone")
+        raise ModelError("expected groups as arrays where weights are given, got only weights")
     if isinstance(model, Lattice) and named and groups != "ising":
         return _check_groups(model, graph, *_lattice_groups(model, tied=groups == "tied"))
     if isinstance(groups, str):
@@ -204,14 +204,14 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
         weight = np.ones(len(group))
         if weights is not None:
             weight = _entries(graph, "weights", weights, as_float_array)
-    return _check_groups(graph, graph, group, weight)  # no lattice has tables of any kind
+    return _check_groups(graph, graph, group, weight)  # a lattice cannot have arbitrary tables
 
 
 def _check_groups(
     model: FactorGraph | Lattice, graph: FactorGraph, group: np.ndarray, weight: np.ndarray
 ) -> LogLinear:
-    """Parameters numbered without gaps; what is impossible stays so, and constants count for
-    nothing.
+    """Number the parameters without gaps; impossible states stay impossible, constants are
+    ignored.
     """
     constant = np.repeat(np.diff(graph.factor_start) == 0, np.diff(graph.table_start))
     group = np.where(np.isneginf(graph.log_tables) | constant, -1, group)
@@ -223,7 +223,7 @@ def _check_groups(
         )
     learned = group >= 0
     if not learned.any():
-        raise ModelError("expected a parameter to learn, got groups of -1 alone")
+        raise ModelError("expected a parameter to learn, got only groups of -1")
     numbered = np.unique(group[learned], return_inverse=True)[1]
     group = group.copy()
     group[learned] = numbered
@@ -266,11 +266,11 @@ def _ising_groups(graph: FactorGraph, groups: str) -> tuple[np.ndarray, np.ndarr
     """A field for each factor of one variable, a coupling for each factor of two."""
     arity = np.diff(graph.factor_start)
     if groups == "tied":
-        raise ModelError('expected groups="tied" of a lattice, got another model: give arrays')
+        raise ModelError('expected groups="tied" with a lattice, got another model: pass arrays')
     if (graph.cardinalities != 2).any() or ((arity != 1) & (arity != 2)).any():
         raise ModelError(
-            'expected a model of two-state variables in ones and pairs for groups="ising", got '
-            "another: give arrays"
+            "expected a model of two-state variables with factors of one or two for "
+            'groups="ising", got another: pass arrays'
         )
     sizes = np.diff(graph.table_start)
     pair = np.outer(SPIN, SPIN).ravel()
@@ -301,7 +301,7 @@ def _entries(graph: FactorGraph, name: str, given: Any, read: Any) -> np.ndarray
 
 
 def replace_tables(graph: FactorGraph, tables: np.ndarray) -> FactorGraph:
-    """The same graph with other tables, unchecked: for one evaluation of many."""
+    """Return the same graph with other tables, unchecked, for one evaluation of many."""
     other = object.__new__(FactorGraph)
     fields = FactorGraph.__dataclass_fields__
     own = {name: value for name, value in graph.__dict__.items() if name in fields}

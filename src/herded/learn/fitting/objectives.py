@@ -1,7 +1,7 @@
-"""What is maximised: the mean log-likelihood of rows, or their mean pseudo-likelihood.
+"""The objectives of fits: the mean log-likelihood of rows, or their mean pseudo-likelihood.
 
-The gradient of the likelihood is what the rows have of each statistic minus what the model expects;
-with unknown variables, minus what it expects given what is known.
+The gradient of the likelihood is the mean of each statistic over the rows minus the model's
+expectation; with unknown variables, minus the expectation given the known ones.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from herded.models.constraints.start_states import is_impossible
 
 @dataclass(frozen=True, eq=False)
 class DataRows:
-    """Rows of data beside the family of models that they are to be learned by."""
+    """Rows of data, together with the family of models to be learned from them."""
 
     family: LogLinear
     states: np.ndarray  # (R, N), -1 where unknown
@@ -41,35 +41,35 @@ class DataRows:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """(N, R) as kernels read them; unknown states are 0."""
+        """The rows as columns (N, R) for kernels; unknown states are 0."""
         return np.ascontiguousarray(np.maximum(self.states, 0).T).astype(np.uint16)
 
     @cached_property
     def weight(self) -> np.ndarray:
-        """(R,) equal weights that add up to 1."""
+        """Equal weights (R,) that sum to 1."""
         return np.full(len(self.states), 1.0 / len(self.states))
 
     @cached_property
     def met(self) -> np.ndarray:
-        """(E,) the share of rows that meet each entry of the tables, where all is known."""
+        """The share (E,) of rows in which each table entry occurs, if all is known."""
         graph = self.family.graph
-        constant = np.diff(graph.factor_start) == 0  # factors of no variable, met by every row
+        constant = np.diff(graph.factor_start) == 0  # factors without variables occur in every row
         counts = np.repeat(constant, np.diff(graph.table_start)).astype(np.float64)
         count_entries(self.links, self.columns, self.weight, counts)
         return counts
 
     def taken(self, at: np.ndarray) -> "DataRows":
-        """Some of the rows."""
+        """Return some of the rows."""
         return DataRows(self.family, self.states[at])
 
     def check_possible(self, name: str = "data") -> None:
-        """Raise where a row of `name` is impossible in the model, whatever its parameters."""
+        """Raise if a row of `name` is impossible in the model for any parameters."""
         graph, hard = self.family.graph, np.isneginf(self.family.fixed)
         if not hard.any():
             return
         if self.complete:
             wrong = np.flatnonzero(np.isneginf(graph.log_score(self.states)))
-        else:  # whatever is unknown of them
+        else:  # for any values of the unknown states
             rows, first = np.unique(self.states, axis=0, return_index=True)
             wrong = first[[is_impossible(graph, row) for row in rows]]
         if len(wrong):
@@ -79,7 +79,7 @@ class DataRows:
             )
 
     def pseudo(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        """The mean pseudo-likelihood of the rows, and its gradient."""
+        """Compute the mean pseudo-likelihood of the rows, and its gradient."""
         graph = self.family.graph
         expected = np.zeros(len(self.family.group))
         tables = self.family.tables(parameters)
@@ -88,7 +88,7 @@ class DataRows:
         return float(value), self.family.gathered(arity * (self.met - expected))
 
     def variances(self, states: np.ndarray | None = None) -> np.ndarray:
-        """(P,) of each statistic, over the rows; `states` are theirs where some are unknown."""
+        """Compute the variance (P,) of each statistic over the rows, or over complete `states`."""
         x = self.columns if states is None else states
         squares, counts = np.zeros(self.family.count), np.zeros(len(self.family.group))
         count_entries(self.links, x, self.weight, counts)
@@ -100,7 +100,7 @@ class DataRows:
 
 
 class ObservedStatistics:
-    """What rows say of the statistics: counted, or expected of what they do not know."""
+    """The statistics of the rows: counted, or expected for unknown states."""
 
     def __init__(self, rows: DataRows, max_memory: float, sweeps: int, seed: int) -> None:
         self.rows, self.max_memory, self.sweeps = rows, max_memory, sweeps
@@ -115,9 +115,9 @@ class ObservedStatistics:
             self.drawn = UnknownParts(rows.links, rows.states, size, seed)
 
     def of(self, tables: np.ndarray, at: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-        """The mean of log sum exp over what is unknown (NaN if drawn), and (E,) entries met.
+        """Return the mean log sum exp over unknowns (NaN if drawn), and expected entries (E,).
 
-        `at` are the rows of a batch; without, all are taken.
+        `at` are the rows of a batch; without it, all are used.
         """
         rows = self.rows if at is None else self.rows.taken(at)
         if self.drawn is not None:
@@ -131,7 +131,7 @@ class ObservedStatistics:
 
 
 def exact_parts(rows: DataRows, max_memory: float) -> list[KnownRows]:
-    """Rows by what they know, those that are equal once."""
+    """Group distinct rows by their known variables."""
     unique, index = np.unique(rows.states, axis=0, return_inverse=True)
     weight = np.bincount(index.reshape(-1), rows.weight)
     patterns, which = np.unique(unique < 0, axis=0, return_inverse=True)
@@ -149,7 +149,7 @@ class Objective(Protocol):
     def __call__(
         self, parameters: np.ndarray, at: np.ndarray | None = None
     ) -> tuple[float, np.ndarray]:
-        """Its value (NaN where that is unknown) and gradient, on all rows or those of a batch."""
+        """Return the value (NaN if unknown) and gradient, on all rows or those of a batch."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ MAX_OBSERVED_STATES = 2**16  # states are kept in 16 bits
 
 
 def as_integer_rows(
-    name: str, data: ArrayLike, remedy: str = "write -1 for what is unknown"
+    name: str, data: ArrayLike, remedy: str = "write -1 for unknown states"
 ) -> np.ndarray:
-    """`data` as whole numbers, with a sentence of its own for NaN."""
+    """Convert `data` to whole numbers, with an error of its own for NaN."""
     numbers = as_float_array(name, data)
     if np.isnan(numbers).any():
         at = tuple(int(a) for a in np.argwhere(np.isnan(numbers))[0])
@@ -24,7 +24,7 @@ def as_integer_rows(
 
 
 def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
-    """(R, N) states, -1 where unknown. Variables of a picture may come in its shape."""
+    """Check states (R, N), -1 where unknown. Variables of a picture may come in its shape."""
     rows = as_integer_rows(name, data)
     n = model.n_variables
     if len(model.shape) > 1 and rows.ndim > 1 and rows.shape[1:] == model.shape:
@@ -47,11 +47,11 @@ def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.nda
 
 
 def check_enough(model: Model, rows: np.ndarray) -> None:
-    """One row says nothing, and variables of one state have nothing to learn."""
+    """Raise if there are too few rows, or no variable of two states or more."""
     if len(rows) < 2:
         raise ModelError(f"expected two rows of data or more, got {len(rows)}")
     if (rows == UNKNOWN_STATE).all():
-        raise ModelError("expected rows that know some states, got -1, an unknown one, alone")
+        raise ModelError("expected rows with some known states, got only -1, an unknown state")
     if int(model.cardinalities.max()) < 2:
         raise ModelError("expected a variable of two states or more, got one state for each")
     if int(model.cardinalities.max()) > MAX_OBSERVED_STATES:
@@ -64,7 +64,7 @@ def check_enough(model: Model, rows: np.ndarray) -> None:
 def split_rows(
     model: Model, rows: np.ndarray, held_out: float | ArrayLike | None, order: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The rows to learn from and those held out: a share of them, in `order`, or other data."""
+    """Split rows for learning from those held out: a share in `order`, or other data."""
     if held_out is None:
         return rows, None
     if isinstance(held_out, (int, float)) and not isinstance(held_out, bool):

@@ -1,4 +1,4 @@
-"""The loop of learning: step, look at held-out rows, save, show; until there is nothing to gain."""
+"""The training loop: step, score held-out rows, save and show, until nothing is left to gain."""
 
 import time
 from dataclasses import dataclass, field
@@ -18,17 +18,17 @@ HISTORY_COLUMNS = ("value", "slope", "held_out")
 
 
 class Optimiser(Protocol):
-    """What takes steps."""
+    """An algorithm that takes steps."""
 
     start: np.ndarray  # the parameters before the first step
 
     @property
     def x(self) -> np.ndarray:
-        """The parameters that it would answer with."""
+        """The parameters that it would return now."""
 
     @property
     def slope(self) -> float:
-        """How steep it still is."""
+        """The steepness at the present parameters."""
 
     @property
     def converged(self) -> bool:
@@ -38,42 +38,42 @@ class Optimiser(Protocol):
         """Take a step."""
 
     def sentence(self, steps: int) -> str:
-        """What became of it after so many steps."""
+        """Describe the state after `steps` steps."""
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes."""
+        """Return the arrays that change, by name."""
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become what `arrays` was taken from."""
+        """Restore the state from `arrays`."""
 
 
 class Score(Protocol):
-    """How good parameters are for held-out rows."""
+    """A score of parameters on held-out rows."""
 
     def __call__(self, x: np.ndarray) -> float:
         """Return the mean over rows."""
 
     def gain(self, x: np.ndarray, start: np.ndarray) -> LikelihoodGain:
-        """Return by how much `x` is better than `start`, with an interval."""
+        """Return how much better `x` is than `start`, with an interval."""
 
 
 @dataclass
 class TrainingLoop:
-    """A climb that can be saved, resumed and ended early."""
+    """An ascent that can be saved, resumed and ended early."""
 
     climber: Optimiser
     total: int
-    until_flat: bool  # end where the climber has converged
+    until_flat: bool  # end when the ascent has converged
     score: Score | None  # of held-out rows
     score_every: int
     patience: EarlyStopping
-    parts: dict[str, Any]  # what else changes: herds, with arrays() and restore()
+    parts: dict[str, Any]  # other state, such as herds, with arrays() and restore()
     identity: dict[str, Any] = field(default_factory=dict)  # what must be equal to be resumed
     history: list[tuple[float, float, float]] = field(default_factory=list)
     best: np.ndarray | None = None
     interrupted: bool = False
     assessor: FitAssessor | None = None  # judges the end of noisy steps
-    stopped: bool = False  # by Ctrl-C, perhaps when all steps were done
+    stopped: bool = False  # by Ctrl-C, possibly after the last step
 
     @property
     def done(self) -> int:
@@ -86,11 +86,11 @@ class TrainingLoop:
 
     @property
     def answer(self) -> np.ndarray:
-        """The parameters of the best score, or the last ones where nothing is held out."""
+        """Return the parameters of the best score, or the last ones if no rows are held out."""
         return self.climber.x if self.best is None else self.best
 
     def advance(self) -> None:
-        """One step, and a score where it is time for one."""
+        """Take one step, and score when it is due."""
         self.climber.step()
         held = np.nan
         if self.score is not None and (self.done + 1) % self.score_every == 0:
@@ -98,7 +98,7 @@ class TrainingLoop:
         self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
 
     def _look(self) -> float:
-        """Score the present parameters on held-out rows; keep them where they are the best."""
+        """Score the present parameters on held-out rows; keep them if they are the best."""
         assert self.score is not None
         x = self.climber.x.copy()
         held = self.score(x)
@@ -107,7 +107,7 @@ class TrainingLoop:
         return held
 
     def run(self, checkpoint: FilePath | None, every: float, progress: bool | None) -> None:
-        """All steps that are left; Ctrl-C ends them after the present one, to be raised later."""
+        """Take the remaining steps; Ctrl-C ends them after the present one and is raised later."""
         saved = time.perf_counter()
         if self.score is not None and self.best is None:
             self._look()  # the start is the first candidate
@@ -129,25 +129,25 @@ class TrainingLoop:
                 self.save(checkpoint)
 
     def sentence(self) -> str:
-        """What became of it."""
+        """Describe how the training ended."""
         if self.interrupted:
             return f"interrupted after {self.done} steps: resume with checkpoint="
         if self.patience.is_over:
             return (
-                f"stopped after {self.done} steps, since held-out rows got no better in "
-                f"{self.patience.most} looks"
+                f"stopped after {self.done} steps, since the score of held-out rows did not "
+                f"improve {self.patience.most} times in a row"
             )
         return self.climber.sentence(self.done)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The history, by name."""
+        """Return the history, by name."""
         table = np.array(self.history, np.float64).reshape(-1, len(HISTORY_COLUMNS))
         return {name: table[:, c].copy() for c, name in enumerate(HISTORY_COLUMNS)}
 
     # -- checkpoints ------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes, by name."""
+        """Return the arrays that change, by name."""
         arrays = {f"climber/{name}": a for name, a in self.climber.arrays().items()}
         for part, held in self.parts.items():
             arrays |= {f"{part}/{name}": a for name, a in held.arrays().items()}
@@ -157,11 +157,11 @@ class TrainingLoop:
         return arrays | {"history": table, "best": best, "scores": scores}
 
     def save(self, path: FilePath) -> None:
-        """Write the climb as it is now."""
+        """Write the present state."""
         checkpoint_file.write_checkpoint(path, self.identity, self.arrays())
 
     def resume(self, path: FilePath) -> None:
-        """Go on where the checkpoint, if there is one, stopped."""
+        """Resume from the checkpoint, if there is one."""
         atomic_files.check_writable(path, CheckpointError, "checkpoint=")
         found = checkpoint_file.read_checkpoint(path)
         if found is None:
@@ -178,7 +178,7 @@ class TrainingLoop:
         self.patience.best, self.patience.since = score, int(since)
 
     def _check(self, path: FilePath, arrays: dict[str, np.ndarray]) -> None:
-        """Raise unless every array is there, of the right type, and as large as it may be."""
+        """Raise unless every array is there, with the right type and a valid size."""
         grows = ("history", "best", "climber/moved", "climber/changed")
         parameters = self.climber.x.shape
         for name, fresh in self.arrays().items():
@@ -189,8 +189,8 @@ class TrainingLoop:
                 same = same and found.shape in ((0,), parameters)
             if not same or (name not in grows and found.shape != fresh.shape):
                 raise CheckpointError(
-                    f"expected a whole checkpoint at {path}, got one that is broken in {name}: "
-                    "move it away to start anew"
+                    f"expected a complete checkpoint at {path}, got one that is broken in {name}: "
+                    "move it away to start again"
                 )
 
 

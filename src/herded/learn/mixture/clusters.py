@@ -1,10 +1,10 @@
-"""Clusters of a Dirichlet mixture: what each knows of its points; parameters are integrated out.
+"""Clusters of a Dirichlet mixture and their statistics; parameters are integrated out.
 
 Gaussian clusters have a normal-inverse-Wishart prior around 0 (data come centred and scaled):
 mean ~ N(0, S / kappa), S ~ IW(nu, scale I). A cluster keeps its mean, the inverse of its scatter
-matrix and the logarithm of that matrix's determinant; a point that comes or goes changes them by
-rank one. What a point's own cluster would say without it follows from what it says with it, so a
-point that stays where it was costs no update.
+matrix and the logarithm of that matrix's determinant; adding or removing a point changes them by
+rank one. The density of a point under its own cluster without it follows from that with it, so a
+point that stays in place costs no update.
 
 Categorical clusters count the values of each column; every value starts from `pseudo` counts.
 """
@@ -21,7 +21,7 @@ _LOG_PI = 1.1447298858494002
 
 
 class MixtureData(NamedTuple):
-    """Points and the prior; of the two kinds of points one is empty."""
+    """Points and the prior; one of the two kinds of points is empty."""
 
     points: np.ndarray  # (n, d) of Gaussian clusters
     codes: np.ndarray  # (n, d) of categorical ones: where the counts of a value lie
@@ -37,9 +37,9 @@ LOG, CROWD, MARGINAL, VALUE, VALUES = range(5)  # rows of `tables`:
 
 
 class HerdClusters(NamedTuple):
-    """The clusters of all members of a herd: slots, of which those in `used` have points.
+    """The clusters of all members of a herd: slots, those in `used` having points.
 
-    What a Gaussian cluster knows is a row: log|scatter|, the mean, the lower half of the inverse.
+    The statistics of a Gaussian cluster are a row: log|scatter|, mean, lower half of the inverse.
     """
 
     label: np.ndarray  # (members, n) the slot of a point
@@ -56,7 +56,7 @@ SPARE_SLOTS = 2  # slots beyond the most clusters, for moves that are being trie
 
 
 def empty_clusters(members: int, most: int, data: MixtureData) -> HerdClusters:
-    """No point is anywhere."""
+    """Build clusters without points."""
     n, d = data.points.shape
     slots = most + SPARE_SLOTS
     return HerdClusters(
@@ -70,14 +70,14 @@ def empty_clusters(members: int, most: int, data: MixtureData) -> HerdClusters:
 
 
 def clusters_bytes(members: int, most: int, n: int, d: int, cells: int) -> int:
-    """What they take."""
+    """Return the bytes that clusters take."""
     return members * (8 * n + (most + SPARE_SLOTS) * (4 * d * d + 12 * d + 4 * cells + 24))
 
 
 def gaussian_data(
     points: np.ndarray, alpha: float, kappa: float, nu: float, scale: float
 ) -> MixtureData:
-    """Points, centred and scaled, with the tables of their prior."""
+    """Prepare points, centred and scaled, with the tables of their prior."""
     n, d = points.shape
     tables = _chinese_restaurant_tables(n, alpha)
     for k in range(n + 2):
@@ -96,7 +96,7 @@ def gaussian_data(
 def categorical_data(
     values: np.ndarray, categories: np.ndarray, alpha: float, pseudo: float
 ) -> MixtureData:
-    """Values from 0 to categories[j] - 1 in column j, with the tables of their prior."""
+    """Prepare values from 0 to categories[j] - 1 in column j, with the tables of their prior."""
     n = len(values)
     starts = np.concatenate([[0], np.cumsum(categories)])
     tables = _chinese_restaurant_tables(n, alpha)
@@ -153,7 +153,7 @@ def _fill_alone(herd, data):
 
 @jit
 def clear_cluster(known, counts, size, m, c, prior, d):
-    """Cluster c of member m has no points, and knows nothing but the prior."""
+    """Reset cluster c of member m to the prior, without points."""
     size[m, c] = 0
     for a in range(known.shape[2]):
         known[m, c, a] = 0.0
@@ -171,11 +171,11 @@ def clear_cluster(known, counts, size, m, c, prior, d):
 def log_shares(
     known, counts, size, slots, row, many, points, codes, prior, tables, m, i, own, work, shares
 ):
-    """What clusters say of point i: log of their size plus the log density, without the point.
+    """Compute each cluster's log share of point i: log size plus log density, without the point.
 
-    They are in the first `many` slots of a row; `own` is the slot in which the point is, where it
-    is taken out in thought. One loop for all, since a call for each would take longer than its
-    work.
+    They are in the first `many` slots of a row. `own` is the slot of the point, from which it is
+    removed in the computation. One loop handles all clusters, since a call for each would take
+    longer than its work.
     """
     d = points.shape[1]
     for at in range(many):
@@ -207,7 +207,7 @@ def log_shares(
 
 @jit
 def move_point(known, counts, size, m, c, points, codes, prior, i, work, sign):
-    """Point i joins cluster c (`sign` JOIN) or leaves it (LEAVE)."""
+    """Add point i to cluster c (`sign` JOIN) or remove it (LEAVE)."""
     kappa = prior[0] + size[m, c]
     size[m, c] += sign
     for j in range(codes.shape[1]):
@@ -240,7 +240,7 @@ def move_point(known, counts, size, m, c, points, codes, prior, i, work, sign):
 
 @jit
 def log_marginal(known, counts, m, c, k, d, prior, tables):
-    """Of a cluster of k points: its share in the restaurant and the density of its points."""
+    """Compute log share in the restaurant plus log density, of a cluster of k points."""
     found = tables[CROWD, k] + tables[MARGINAL, k]
     for cell in range(counts.shape[2]):
         found += tables[VALUES, counts[m, c, cell]]

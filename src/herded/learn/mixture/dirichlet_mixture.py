@@ -41,67 +41,69 @@ try:
 except ImportError as error:  # an older one has no validate_data
     raise missing_extra_error("scikit-learn 1.6 or later", "DirichletMixture", "learn") from error
 
-# nats between the mean log posteriors of herds that are worth a warning
+# difference in nats between the mean log posteriors of herds that gives a warning
 MAX_LOG_POSTERIOR_GAP = 20.0
 PRIOR = ("alpha", "kappa", "nu", "within", "pseudo")
 
 
 class CoClustering(NamedTuple):
-    """How probable it is that two points share a cluster."""
+    """The probabilities that two points share a cluster."""
 
     probability: np.ndarray  # (rows, rows)
     interval: np.ndarray  # (rows, rows, 2): 95 %, from independent herds
 
 
 class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
-    """Clusters whose number is not given: a Dirichlet process mixture, sampled.
+    """A Dirichlet process mixture: clustering without a given number of clusters, by sampling.
 
-    Gaussian clusters with a normal-inverse-Wishart prior, or categorical columns with a Dirichlet
-    prior; parameters are integrated out, and partitions of the points are sampled by herds of
-    collapsed Gibbs chains with fresh phases (each member is exactly such a chain), which also
-    split and merge clusters at once.
+    Gaussian clusters have a normal-inverse-Wishart prior, categorical columns a Dirichlet prior.
+    Parameters are integrated out. Herds of collapsed Gibbs chains sample partitions of the points
+    with fresh phases (each member is exactly such a chain), and also split and merge whole
+    clusters.
 
     Parameters
     ----------
     family : "gaussian" or "categorical"
-        Categorical columns have whole numbers from 0.
+        Categorical columns contain whole numbers from 0.
     alpha : float
-        The concentration of the Dirichlet process: how readily a point founds a cluster.
+        The concentration of the Dirichlet process: how readily a point starts a new cluster.
     kappa, nu, within : float
-        Of Gaussian clusters, in columns of variance 1: the mean of a cluster varies 1 / kappa
-        times as much as points within it, `within` is the variance expected there, and nu says
-        how certain that is (by default the number of columns plus 2).
+        For Gaussian clusters, in columns of variance 1: the mean of a cluster varies 1 / kappa
+        times
+            as much as points within it, `within` is the variance expected there, and nu says how
+            certain that is (by default the number of columns plus 2).
     pseudo : float
-        Of categorical ones: counts that every value starts from.
+        For categorical clusters: the initial count of every value.
     sweeps, burn_in : int
-        Visits of all points in each member, after a burn-in (half as many by default).
+        Visits of all points in each member, after a burn-in (by default half as many).
     herd, chains : int
-        Members of a herd, and independent herds: intervals come from these.
+        The members of a herd, and the number of independent herds, which give intervals.
     keep : int
-        Sweeps of each herd whose partitions are kept for `co_clustering` and `score_samples`.
+        The number of sweeps of each herd whose partitions are kept for `co_clustering` and
+            `score_samples`.
     max_clusters : int
-        Partitions of more clusters are left out.
+        Partitions with more clusters are excluded.
     seed : int
         The same seed gives the same bits.
     checkpoint : path, optional
-        Save the run to this file, and resume from it.
+        A file to save the run to, and to resume from.
     progress : bool, optional
-        False shows no progress bar.
+        Whether to show a progress bar; False never shows one.
     max_memory : float or str, optional
-        Bytes, or such as "2G"; half of what is free by default.
+        A number of bytes, or a text such as "2G"; half of what is free by default.
 
     Attributes
     ----------
     labels_ : ndarray, (n,)
-        The partition of the highest posterior probability that was met.
+        The partition with the highest posterior probability found.
     log_posterior_ : float
-        Of that partition, up to the evidence, in columns of variance 1.
+        The log posterior of that partition, up to the evidence, in columns of variance 1.
     trace_ : ndarray, (chains, herd, burn_in + sweeps)
         The log posterior of every member after every sweep.
     cluster_counts_ : ndarray
         The posterior probability of 0, 1, 2, ... clusters.
     moves_ : dict
-        How many splits and merges were tried and taken.
+        How many splits and merges were tried and accepted.
     interrupted_ : bool
         Whether Ctrl-C ended `fit` before its last sweep.
     warnings_ : tuple of str
@@ -161,8 +163,8 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         """Sample partitions of the rows of X.
 
         Ctrl-C raises `Interrupted`, a `KeyboardInterrupt`. Its `result` is this mixture with the
-        partitions that there are, and `interrupted_` set; None where there are none, and then the
-        mixture is as it was before.
+        partitions so far, and `interrupted_` set; None if there are none, and then the mixture is
+        unchanged.
         """
         table = validate_data(self, X, dtype=np.float64)
         burn_in = self._checked(table.shape[1])
@@ -190,19 +192,19 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         self.warnings_ = self._warnings(most, burn_in, table.shape[1], run.interrupted)
         if run.stopped:
             raise Interrupted(
-                f"interrupted after {recorded} sweeps: the mixture has what was found", self
+                f"interrupted after {recorded} sweeps: the mixture has the partitions so far", self
             )
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The cluster of `labels_` that each row most probably belongs to."""
+        """Return the cluster of `labels_` that each row most probably belongs to."""
         new, herd, data = self._new(X), self._partition(), self._own_data()
         found = np.empty(len(new.alone), np.int64)
         nearest_clusters(clusters_of_partition(data, self.labels_, herd), data, new, found)
         return found
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """The log predictive density (or probability) of each row, averaged over partitions.
+        """Compute the log predictive density (or probability) of each row, over partitions.
 
         Columns that were constant in `fit` do not count.
         """
@@ -216,16 +218,16 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         return found - float(np.log(self._scaling.deviations).sum())
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """The mean of `score_samples`."""
+        """Return the mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
     def co_clustering(self, rows: ArrayLike | None = None) -> CoClustering:
-        """How probable it is that two points share a cluster, with 95 % intervals.
+        """Estimate the probability that two points share a cluster, with 95 % intervals.
 
         Parameters
         ----------
         rows : array_like of int, optional
-            Which points of `fit`; by default all, whose matrix has a number for each pair.
+            The points of `fit` to compare; by default all, with a matrix entry for each pair.
 
         Examples
         --------
@@ -243,9 +245,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
             )
         herds = len(self._draws)
         need = 8.0 * len(chosen) ** 2 * (herds + 4)
-        memory_limits.check_memory(
-            need, self.max_memory, "a matrix of all pairs", "give fewer rows"
-        )
+        memory_limits.check_memory(need, self.max_memory, "a matrix of all pairs", "use fewer rows")
         counts = np.zeros((herds, len(chosen), len(chosen)))
         for c, draws in enumerate(self._draws):
             count_shared_clusters(draws.reshape(-1, n), chosen.astype(np.int64), counts[c])
@@ -258,9 +258,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         return CoClustering(mean, np.clip(ends, 0.0, 1.0))
 
     def plot(self) -> Any:
-        """The points of `fit` by their clusters, and how probably pairs share one, as a figure.
+        """Plot the points of `fit` by cluster, and how probably pairs share one.
 
-        Of many points some are shown in the matrix of pairs, sorted by cluster.
+        With many points, the matrix of pairs shows some of them, sorted by cluster.
         """
         from herded.learn.mixture.cluster_plot import MAX_PLOTTED_POINTS, cluster_figure
 
@@ -277,7 +277,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         return {name: getattr(self, name) for name in PRIOR}
 
     def _checked(self, columns: int) -> int:
-        """The burn-in, if all options are in range."""
+        """Check all options, and return the burn-in."""
         validation.check_prior(family=self.family, columns=columns, **self._prior())
         check_herd(self.herd)
         check_seed(self.seed)
@@ -352,19 +352,19 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
     def _warnings(
         self, most: int, burn_in: int, columns: int, interrupted: bool
     ) -> tuple[str, ...]:
-        """Why not to trust the answer."""
+        """Return the reasons to doubt the answer."""
         found = []
         left = columns - len(self._scaling.varies)
         if left:
-            found.append(f"{left} constant columns tell no points apart, and were left out")
+            found.append(f"{left} constant columns separate no points, and were ignored")
         means = self.trace_[:, :, burn_in:].mean(axis=2)
         if means.max() - means.min() > MAX_LOG_POSTERIOR_GAP:
             found.append(
                 f"the log posteriors of members differ by up to {means.max() - means.min():.0f} on "
-                "average: they have not been everywhere yet; run more sweeps"
+                "average: they have not explored everything yet; use more sweeps"
             )
         if len(self.cluster_counts_) == most + 1 and most < self.labels_.size:
-            found.append("there were as many clusters as are allowed: raise max_clusters=")
+            found.append("the number of clusters reached its limit: raise max_clusters=")
         if interrupted:
             found.append("the run was interrupted")
         return tuple(found)
@@ -375,7 +375,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         return validation.arrange_points(table, self._scaling, self._prior())
 
     def _own_data(self) -> MixtureData:
-        """The points of `fit`, which a file may have lent: those would need other kernels."""
+        """Return a copy of the points of `fit`, since a file mapping would need other kernels."""
         arrays = {name: a for name, a in self._data._asdict().items() if isinstance(a, np.ndarray)}
         lent: dict[str, Any] = {
             name: np.array(a) for name, a in arrays.items() if not a.flags.writeable
@@ -383,6 +383,6 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         return self._data._replace(**lent)
 
     def _partition(self) -> Any:
-        """Room for the clusters of one partition."""
+        """Allocate memory for the clusters of one partition."""
         most = int(max(self._draws.max(), self.labels_.max())) + 1
         return empty_clusters(1, most, self._data)

@@ -1,4 +1,4 @@
-"""What kept partitions say: densities of new points, clusters of new points, pairs of points."""
+"""Predictions from kept partitions: densities and clusters of new points, pairs of points."""
 
 import numpy as np
 
@@ -62,14 +62,14 @@ def log_densities(herd, data, new, first, total):
 
 @jit
 def finish_densities(total, draws, log_total, out):
-    """The log of the mean over draws; `log_total` is log(n + alpha)."""
+    """Take the log of the mean over draws; `log_total` is log(n + alpha)."""
     for i in range(len(out)):
         out[i] = total[i, 0] + log(total[i, 1]) - log(np.float64(draws)) - log_total
 
 
 @jit
 def nearest_clusters(herd, data, new, out):
-    """The cluster of member 0 that each new point most probably belongs to."""
+    """Find the cluster of member 0 that each new point most probably belongs to."""
     d, many = data.points.shape[1], herd.clusters[0]
     work, shares = np.empty(2 * d + 1), np.empty(many)
     for i in range(len(out)):
@@ -85,7 +85,7 @@ def nearest_clusters(herd, data, new, out):
 
 @jit
 def count_shared_clusters(draws, rows, out):
-    """How often the points of each pair share a cluster, of draws (kept, n)."""
+    """Count how often the points of each pair share a cluster in draws (kept, n)."""
     for t in range(len(draws)):
         for a in range(len(rows)):
             for b in range(a + 1):
@@ -96,7 +96,7 @@ def count_shared_clusters(draws, rows, out):
 
 
 def relabel_compactly(labels: np.ndarray) -> np.ndarray:
-    """Labels 0, 1, ... in the order in which they first appear."""
+    """Relabel clusters as 0, 1, ... in the order in which they first appear."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -107,6 +107,6 @@ def relabel_compactly(labels: np.ndarray) -> np.ndarray:
 def clusters_of_partition(
     data: MixtureData, labels: np.ndarray, herd: HerdClusters
 ) -> HerdClusters:
-    """The clusters of one partition."""
+    """Return the clusters of one partition."""
     fill_clusters(herd, data, relabel_compactly(labels))
     return herd

@@ -1,11 +1,11 @@
-"""Split a cluster in two, or merge two, at once: what moves of single points hardly ever do.
+"""Moves that split a cluster in two, or merge two, which moves of single points hardly ever do.
 
 Jain and Neal 2004, "A split-merge Markov chain Monte Carlo procedure for the Dirichlet process
-mixture model". Two points are drawn, the anchors. The others of their clusters join the anchor that
-is nearer, and are then moved between the two by some Gibbs scans in a random order. From there one
-more scan makes the split that is tried, if the anchors share a cluster; if they do not, a merge is
-tried, for which that scan only works out with which probability it would have led back. Either is
-taken with the probability of Metropolis and Hastings.
+mixture model". Two points are drawn, the anchors. The other points of their clusters join the
+nearer anchor, and are then moved between the two by some Gibbs scans in a random order. If the
+anchors share a cluster, one more scan proposes the split. If they do not, a merge is proposed, and
+the scan only computes the probability of the way back. Either is accepted with the probability of
+Metropolis and Hastings.
 """
 
 import numpy as np
@@ -23,14 +23,14 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-LAUNCH_SCANS = 5  # of Gibbs, before the one that counts
+LAUNCH_SCANS = 5  # Gibbs scans before the one that counts
 _0, _2 = np.int64(0), np.int64(2)
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
 @jit
 def split_or_merge(herd, data, m, key, moves, order, side, work):
-    """Try one move; `key` is a stream of its own for this member and sweep."""
+    """Try one move; `key` is a random stream for this member and sweep."""
     n = herd.label.shape[1]
     if n < 2:
         return
@@ -40,7 +40,7 @@ def split_or_merge(herd, data, m, key, moves, order, side, work):
     first, second = herd.label[m, i], herd.label[m, j]
     is_split = first == second
     if is_split and herd.clusters[m] == herd.used.shape[1]:
-        return  # there are as many as there may be
+        return  # the number of clusters is at its limit
     a, b = _spare_slots(herd.size, m)
     others = _shuffled_others(herd.label, m, i, j, key, order)
     for c, anchor in ((a, i), (b, j)):
@@ -89,7 +89,7 @@ def _marginal(herd, data, m, c):
 
 @jit
 def _spare_slots(size, m):
-    """Two slots without points."""
+    """Return two slots without points."""
     a = np.int64(0)
     while size[m, a] > 0:
         a += 1
@@ -101,7 +101,7 @@ def _spare_slots(size, m):
 
 @jit
 def _shuffled_others(label, m, i, j, key, order):
-    """The points in the clusters of i and j but for these two, in a random order."""
+    """Return the points in the clusters of i and j except these two, in a random order."""
     first, second, others = label[m, i], label[m, j], 0
     for at in range(label.shape[1]):
         here = label[m, at]
@@ -116,7 +116,7 @@ def _shuffled_others(label, m, i, j, key, order):
 
 @jit
 def _launch(herd, data, m, a, b, others, order, side, work):
-    """Each of the others joins the anchor that alone has more to say of it."""
+    """Let each of the others join the anchor under which it is more probable."""
     pair, shares = np.array([[a, b]]), np.empty(2)
     for at in range(others):
         i = order[at]
@@ -132,9 +132,9 @@ def _launch(herd, data, m, a, b, others, order, side, work):
 
 @jit
 def _scan(herd, data, m, a, b, forced, first, others, scan, key, order, side, work):
-    """Each of the others joins slot a or b: drawn, or where it is in the model if `forced`.
+    """Let each of the others join slot a or b: at random, or as in the model if `forced`.
 
-    Gives the log probability of where they went.
+    Returns the log probability of the outcome.
     """
     known, counts, size = herd.known, herd.counts, herd.size
     points, codes, prior, tables = data.points, data.codes, data.prior, data.tables

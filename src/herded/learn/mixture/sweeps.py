@@ -1,11 +1,11 @@
 """Collapsed Gibbs sweeps of a herd of Dirichlet mixtures.
 
-A point is visited in all members at once. Each has clusters of its own, so the members do not add
-up carries: they share one fresh phase, and member number r in a shuffled order draws with the
-uniform number phase + r / members (mod 1). Each such number is uniform whatever the others are, so
-every member is exactly a collapsed Gibbs chain; together they are spread evenly. Where a point was
-comes first in the order of clusters and a new cluster last: how many members keep it there, and how
-many let it go alone, is what it should be, rounded up or down.
+A point is visited in all members at once. Each member has its own clusters, so members cannot pass
+on carries. Instead they share one fresh phase, and member number r in a shuffled order draws with
+the uniform number phase + r / members (mod 1). Each such number is uniform given everything before,
+so every member is exactly a collapsed Gibbs chain, and together the numbers are evenly spread. The
+point's present cluster comes first in the order and a new cluster last, so the numbers of members
+that keep the point there, and that move it out alone, are as expected, rounded up or down.
 """
 
 from typing import NamedTuple
@@ -27,19 +27,19 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
-SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps from one fresh factorisation to the next
-MIN_LOG_SHARE = -45.0  # log of a share that no draw would see
+SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps between fresh factorisations
+MIN_LOG_SHARE = -45.0  # log of a share too small to be drawn
 MIN_FOUNDERS, MAX_FOUNDERS = 4, 16  # of clusters, when a run starts
-# sweeps from one split or merge to the next: in the burn-in, and after it
+# sweeps between split-merge moves: in the burn-in, and afterwards
 SPLIT_INTERVAL_IN_BURN_IN, SPLIT_INTERVAL_AFTER_BURN_IN = 2, 10
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
 class KeptPartitions(NamedTuple):
-    """What a run keeps of a herd."""
+    """The recorded partitions of a herd."""
 
     trace: np.ndarray  # (members, sweeps) log posterior, burn-in included
-    sizes: np.ndarray  # (most + 1,) how often there were so many clusters
+    sizes: np.ndarray  # (most + 1,) how often each number of clusters occurred
     draws: np.ndarray  # (kept, members, n)
     best: np.ndarray  # (n,) the partition of the highest log posterior
     top: np.ndarray  # (1,)
@@ -48,7 +48,7 @@ class KeptPartitions(NamedTuple):
 
 
 def empty_partitions(members: int, n: int, most: int, sweeps: int, kept: int) -> KeptPartitions:
-    """Nothing so far."""
+    """Allocate empty records."""
     return KeptPartitions(
         trace=np.zeros((members, sweeps)),
         sizes=np.zeros(most + 1, np.int64),
@@ -62,11 +62,11 @@ def empty_partitions(members: int, n: int, most: int, sweeps: int, kept: int) ->
 
 @jit
 def start_partitions(herd, data, key):
-    """Some points found clusters, far from each other, and all others join the nearest.
+    """Start clusters at some points far from each other; all others join the nearest.
 
-    Founders are drawn in proportion to the squared distance from those before (k-means++), in
-    every member as many as chance will have it: more than there may be clusters in the data, since
-    clusters die and merge more easily than they split.
+    These founders are drawn in proportion to the squared distance from earlier ones (k-means++), a
+    random number in every member: more than the expected clusters, since clusters die and merge
+    more easily than they split.
     """
     members, n = herd.label.shape
     most, d = herd.used.shape[1], data.points.shape[1]
@@ -91,7 +91,7 @@ def start_partitions(herd, data, key):
 
 @jit
 def _add_founder(herd, data, m, c, bits, gap):
-    """One more founder, for cluster c; points that it is nearest to are its own."""
+    """Add a founder for cluster c; it claims the points that it is nearest to."""
     n, total = len(gap), 0.0
     for i in range(n):
         gap[i] = 1.0 if c == 0 else gap[i]
@@ -116,7 +116,7 @@ def _add_founder(herd, data, m, c, bits, gap):
 
 @jit
 def sweep_points(herd, data, kept, flat, rows, keys, first, sweeps, burn_in, every, constant):
-    """Run sweeps `first`, `first` + 1, ...; after `burn_in` every so many-th is kept.
+    """Run sweeps `first`, `first` + 1, ...; after `burn_in` keep each `every`-th.
 
     `keys` are streams of phases, of orders and of splits and merges.
     """
@@ -160,9 +160,9 @@ def _choose(
     known, counts, size, used, clusters, points, codes, prior, tables, alone,
     m, i, old, bits, work, shares
 ):  # fmt: skip
-    """The slot that point i of member m goes to, or NO_CLUSTER for one of its own.
+    """Return the slot that point i of member m moves to, or NO_CLUSTER for a new one.
 
-    `clusters` are in use; `alone` is what a cluster of its own is worth.
+    `clusters` are in use; `alone` is the weight of a new cluster.
     """
     log_shares(
         known, counts, size, used, m, clusters, points, codes, prior, tables, m, i, old, work,
@@ -189,13 +189,13 @@ def _choose(
             last = used[m, at]
             if wanted < passed:
                 return last
-    # Where a new cluster is impossible, only rounding leads here.
+    # If a new cluster is impossible, only rounding leads here.
     return NO_CLUSTER if alone > -np.inf else last
 
 
 @jit
 def _place(herd, data, m, i, old, bits, work, shares):
-    """Point i of member m goes to a cluster, from where it was (`old`, or NO_CLUSTER)."""
+    """Move point i of member m to a cluster, from `old` (or NO_CLUSTER)."""
     known, counts, size = herd.known, herd.counts, herd.size
     points, codes, prior = data.points, data.codes, data.prior
     clusters, is_alone = herd.clusters[m], old != NO_CLUSTER and size[m, old] == 1
@@ -218,7 +218,7 @@ def _place(herd, data, m, i, old, bits, work, shares):
 
 @jit
 def _open(herd, data, m):
-    """A slot without points, which is now the last of those that are used."""
+    """Open a slot without points, which becomes the last of those in use."""
     c = np.int64(0)
     while herd.size[m, c] > 0:
         c += 1
@@ -230,7 +230,7 @@ def _open(herd, data, m):
 
 @jit
 def _close(herd, m, c):
-    """Slot c is not used any more; the others keep their order."""
+    """Close slot c; the others keep their order."""
     left = 0
     for at in range(herd.clusters[m]):
         if herd.used[m, at] != c:
@@ -241,7 +241,7 @@ def _close(herd, m, c):
 
 @jit
 def _rebuild(herd, data, m, work):
-    """Sum up all clusters anew; gives how far their determinants had drifted."""
+    """Sum up all clusters from scratch; return the drift of their determinants."""
     before = np.zeros(herd.size.shape[1])
     for at in range(herd.clusters[m]):
         c = herd.used[m, at]
@@ -261,7 +261,7 @@ def _rebuild(herd, data, m, work):
 
 @jit
 def _keep(herd, m, kept, recorded, every, value):
-    """What is recorded after a sweep."""
+    """Record the state after a sweep."""
     n = herd.label.shape[1]
     if value > kept.top[0]:
         kept.top[0] = value

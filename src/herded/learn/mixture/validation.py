@@ -1,4 +1,4 @@
-"""What a Dirichlet mixture asks of its input, and the prior it takes where none is given."""
+"""Checks of the input and prior of a Dirichlet mixture, and the default prior."""
 
 from typing import Any, NamedTuple
 
@@ -11,11 +11,11 @@ from herded.system.argument_checks import is_number_between, is_whole_number, sh
 
 FAMILIES = ("gaussian", "categorical")
 MAX_CATEGORICAL_VALUES = 2**16  # of a categorical column
-MAX_POINT_VALUE = 1e150  # whose square is still a number
+MAX_POINT_VALUE = 1e150  # its square is still finite
 
 
 class PointScaling(NamedTuple):
-    """From the user's columns to those of kernels."""
+    """The map from the user's columns to those of kernels."""
 
     family: str
     varies: np.ndarray  # which columns
@@ -34,7 +34,7 @@ def check_prior(
     pseudo: float,
     columns: int,
 ) -> None:
-    """Numbers of the prior."""
+    """Check the prior and return its numbers."""
     if family not in FAMILIES:
         raise MethodError(f'expected family "gaussian" or "categorical", got {short_repr(family)}')
     for name, value in (("alpha", alpha), ("kappa", kappa), ("within", within), ("pseudo", pseudo)):
@@ -49,7 +49,7 @@ def check_prior(
 
 
 def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
-    """The burn-in."""
+    """Check the run length and return the burn-in."""
     for name, value in (("sweeps", sweeps), ("chains", chains), ("keep", keep)):
         if not is_whole_number(value, 1):
             raise MethodError(
@@ -65,7 +65,7 @@ def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> i
 
 
 def check_scaling(table: np.ndarray, family: str) -> PointScaling:
-    """How to centre and scale points, or how many values each column has."""
+    """Determine how to centre and scale points, or how many values each column has."""
     n, d = table.shape
     everything = np.arange(d)
     if family == "categorical":
@@ -84,7 +84,7 @@ def check_scaling(table: np.ndarray, family: str) -> PointScaling:
 
 
 def constant_points_error(n: int, d: int) -> ModelError:
-    """The error to raise where all points are one."""
+    """Build the error to raise if all points are equal."""
     return ModelError(
         f"expected a column of X that varies, got {d} constant ones in {n} rows (n_samples = {n}): "
         "there is nothing to cluster"
@@ -92,17 +92,17 @@ def constant_points_error(n: int, d: int) -> ModelError:
 
 
 def whole_values(table: np.ndarray) -> np.ndarray:
-    """Categorical values: whole numbers from 0."""
+    """Check categorical values, which are whole numbers from 0."""
     if (table != np.floor(table)).any() or table.min() < 0 or table.max() >= MAX_CATEGORICAL_VALUES:
         raise ModelError(
             f"expected whole numbers from 0 to {MAX_CATEGORICAL_VALUES - 1} as the values of "
-            "categorical columns, got others: use scikit-learn's OrdinalEncoder"
+            "categorical columns, got other values: use scikit-learn's OrdinalEncoder"
         )
     return table.astype(np.int64)
 
 
 def arrange_points(table: np.ndarray, scale: PointScaling, prior: dict[str, Any]) -> MixtureData:
-    """Points as kernels see them, with a prior."""
+    """Arrange points for kernels, with a prior."""
     if scale.family == "categorical":
         values = whole_values(table)
         if (values >= scale.categories).any():
@@ -112,7 +112,7 @@ def arrange_points(table: np.ndarray, scale: PointScaling, prior: dict[str, Any]
                 f"in fit, got {values[:, column].max()}"
             )
         return categorical_data(values, scale.categories, prior["alpha"], prior["pseudo"])
-    with np.errstate(over="ignore"):  # which is told below
+    with np.errstate(over="ignore"):  # reported below
         points = (table[:, scale.varies] - scale.means) / scale.deviations
     if not (np.abs(points) <= MAX_POINT_VALUE).all():
         raise ModelError(
@@ -120,5 +120,7 @@ def arrange_points(table: np.ndarray, scale: PointScaling, prior: dict[str, Any]
             "some farther away"
         )
     nu = prior["nu"] if prior["nu"] is not None else len(scale.varies) + 2.0
-    wished = prior["within"] * max(nu - len(scale.varies) - 1.0, 1.0)  # its mean is `within`
+    wished = prior["within"] * max(
+        nu - len(scale.varies) - 1.0, 1.0
+    )  # so that its mean is `within`
     return gaussian_data(points, prior["alpha"], prior["kappa"], nu, wished)

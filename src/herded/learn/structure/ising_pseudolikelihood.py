@@ -12,7 +12,7 @@ from herded.system.numerics.exp_log import exp
 
 @jit
 def spin_pseudo_likelihood(spins, weight, field, coupling, of_field, of_coupling):
-    """The weighted sum over rows of spins (R, N); adds its derivatives.
+    """Return the weighted sum over rows of spins (R, N); adds its derivatives.
 
     of_coupling[j, i] is that of J as it stands in f_i alone: both halves belong to one coupling.
     """

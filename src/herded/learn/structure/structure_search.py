@@ -1,9 +1,9 @@
-"""Which spins are tied: sparse Ising models by pseudo-likelihood with an L1 penalty.
+"""The search for a graph: sparse Ising models by pseudo-likelihood with an L1 penalty.
 
 (Ravikumar, Wainwright and Lafferty, "High-dimensional Ising model selection using L1-regularized
 logistic regression", 2010; symmetric as in Hoefling and Tibshirani 2009.) The penalty falls from
-where no edge is left; at each, edges that survive are fitted anew without it. The best graph is
-that of the least extended BIC (Foygel Barber and Drton 2015), or of the best held-out score.
+the value at which no edge is left; at each value the surviving edges are refitted without it. The
+best graph has the least extended BIC (Foygel Barber and Drton 2015), or the best held-out score.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ SPIN = np.array([-1.0, 1.0])
 
 
 class PathPoint(NamedTuple):
-    """A penalty, the edges that survive it, and the score of their graph (less is better)."""
+    """A penalty, the edges that survive it, and the score of their graph (lower is better)."""
 
     penalty: float
     edges: int
@@ -47,7 +47,7 @@ class PathPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure:
-    """A sparse Ising model and its graph: what `hd.learn.find_structure` gives.
+    """The result of `hd.learn.find_structure`: a sparse Ising model and its graph.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class Structure:
         J of each edge, without the penalty's shrinkage.
     fields : ndarray of shape (N,)
     penalty : float
-        That of the graph that was chosen.
+        The penalty of the chosen graph.
     path : list of PathPoint
-        (penalty, edges, score) of every graph that was tried.
+        The (penalty, edges, score) of every graph tried.
     interrupted : bool
-        Whether Ctrl-C ended the search early: then it is the `result` of an `Interrupted`.
+        Whether Ctrl-C ended the search early, so that it is the `result` of an `Interrupted`.
 
     Examples
     --------
@@ -97,39 +97,40 @@ def find_structure(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Structure:
-    """Find which pairs of two-state variables are tied, and how strongly.
+    """Find which pairs of two-state variables interact, and how strongly.
 
     Parameters
     ----------
     data : array_like of int, shape (rows, N)
         States 0 and 1 of every variable.
     penalties : int or array_like of float
-        How many penalties to try, from that which leaves no edge down to a fiftieth of it; or
-        which.
+        The number of penalties to try, from the one that leaves no edge down to a fiftieth of it;
+            or the penalties themselves.
     choose : {"ebic", "held-out"}
-        By the extended BIC, which finds the graph itself if there are rows enough; or by the
-        pseudo-likelihood of rows that are held out, which predicts better and has more edges.
+        "ebic" is the extended BIC, which finds the true graph given enough rows. "held-out" is the
+            pseudo-likelihood of held-out rows, which predicts better and has more edges.
     gamma : float
-        Of the extended BIC, from 0 (BIC) to 1: the more, the fewer edges.
+        The parameter of the extended BIC, from 0 (BIC) to 1: larger values give fewer edges.
     held_out : float
         The share of the rows to hold out.
     names : list of str, optional
         Names of the variables, for the model.
     seed : int
-        Of which rows are held out.
+        The seed of the choice of held-out rows.
     progress : bool, optional
-        A bar on a terminal: when it takes a while (None), or never (False).
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
 
     Returns
     -------
     Structure
-        With `model`, `edges`, `couplings`, `fields`, and the `path` of graphs that were tried. To
-        fit its model by likelihood: ``fit(found.model, data, groups="ising")``.
+        With `model`, `edges`, `couplings`, `fields`, and the `path` of graphs tried. To fit its
+        model
+            by likelihood, call ``fit(found.model, data, groups="ising")``.
 
     Raises
     ------
     ModelError
-        If states are not 0 and 1, a column is constant, or a row is alone.
+        If states are not 0 and 1, a column is constant, or there is only one row.
 
     Examples
     --------
@@ -179,12 +180,12 @@ def find_structure(
         if stop.is_set():
             said = f"interrupted after {len(points)} of {len(tried)} penalties"
             found = replace(found, interrupted=len(points) < len(tried))
-            raise Interrupted(f"{said}: error.result has the best of these", found)
+            raise Interrupted(f"{said}: error.result has the best result so far", found)
     return found
 
 
 def _spins(data: ArrayLike) -> np.ndarray:
-    """(R, N) of -1 and 1."""
+    """Check the data and return spins (R, N) of -1 and 1."""
     rows = as_integer_rows("data", data, "drop such rows or columns")
     if rows.ndim != 2 or rows.shape[1] < 2:
         raise ModelError(f"expected data of shape (rows, 2 or more variables), got {rows.shape}")
@@ -204,14 +205,15 @@ def _spins(data: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PairSpins:
-    """Rows of spins; parameters are fields, then the couplings of all pairs."""
+    """Rows of spins; the parameters are the fields, then the couplings of all pairs."""
 
     spins: np.ndarray  # (R, N), each row once
-    weight: np.ndarray  # (R,) how often it comes, of all rows
+    weight: np.ndarray  # (R,) the share of each row in the data
     rows: int
 
     @classmethod
     def of(cls, spins: np.ndarray) -> "PairSpins":
+        """Merge equal rows of `spins` (R, N)."""
         unique, counts = np.unique(spins, axis=0, return_counts=True)
         return cls(unique, counts / len(spins), len(spins))
 
@@ -230,7 +232,7 @@ class PairSpins:
         return first, second
 
     def at(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """The mean pseudo-likelihood and its gradient."""
+        """Compute the mean pseudo-likelihood and its gradient."""
         n, (first, second) = self.n, self.pairs
         coupling, of_field = np.zeros((n, n)), np.zeros(n)
         coupling[first, second] = coupling[second, first] = x[n:]
@@ -244,7 +246,7 @@ class PairSpins:
     def climbed(
         self, start: np.ndarray, penalty: float, free: np.ndarray | None = None
     ) -> np.ndarray:
-        """The best parameters under a penalty; with `free`, only these are not zero."""
+        """Maximise under a penalty; only parameters in `free`, if given, may be nonzero."""
         l1 = np.where(np.arange(self.count) < self.n, 0.0, penalty)
 
         def function(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -254,18 +256,18 @@ class PairSpins:
         return maximise(function, start, l1, MAX_STEPS, STEP_TOLERANCE).x
 
     def refitted(self, x: np.ndarray) -> np.ndarray:
-        """The same edges without a penalty, but for a trace of one that keeps them finite."""
+        """Refit the same edges with only a tiny penalty, which keeps them finite."""
         free = (np.arange(self.count) < self.n) | (x != 0.0)
         return self.climbed(x, 1e-4, free)
 
     def ebic(self, x: np.ndarray, edges: int, gamma: float) -> float:
-        """Extended BIC, summed over the regressions of all spins, in which an edge is twice."""
+        """Sum the extended BIC over the regressions of all spins, where an edge occurs twice."""
         rows, spins = (float(v) for v in log_array(np.array([self.rows, self.n], np.float64)))
         return -2.0 * self.rows * self.at(x)[0] + 2.0 * edges * (rows + 2.0 * gamma * spins)
 
 
 def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
-    """From the largest to the smallest."""
+    """Return penalties from the largest to the smallest."""
     alone = learned.climbed(np.zeros(learned.count), 1e9)
     most = max(float(np.abs(learned.at(alone)[1][learned.n :]).max()), 1e-12)
     if isinstance(given, int) and is_whole_number(given, 1):
@@ -282,7 +284,7 @@ def _penalties(given: int | ArrayLike, learned: PairSpins) -> np.ndarray:
 def _fit_penalty_path(
     learned: PairSpins, penalties: np.ndarray
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """The best parameters under each penalty, from those of the one before."""
+    """Find the best parameters under each penalty, starting from those of the previous one."""
     x = learned.climbed(np.zeros(learned.count), 1e9)
     for penalty in penalties.tolist():
         x = learned.climbed(x, penalty)

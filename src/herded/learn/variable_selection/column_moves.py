@@ -1,11 +1,10 @@
-"""Take one column into a member's model, or out of it, without factorising anew.
+"""Moves of one column into or out of a member's model, without refactorising.
 
-A member knows, for every column j, what is left of it once the *other* columns of its model are
-accounted for: its squared length `left[j]` and its product with what is left of y, `rest[j]`. What
-j would add to q, or adds, is rest[j]^2 / left[j], so that a visit costs two divisions and a
-logarithm, however many columns there are in the model. Only a change costs more: with k columns in
-the model and p in all, k p multiplications, in loops that vectors run. The inverse of the model's
-products is bordered by a row, or loses one.
+A member keeps, for every column j, the part of it that the *other* columns of its model do not
+explain: its squared length `left[j]` and its product with the residual of y, `rest[j]`. Column j
+adds rest[j]^2 / left[j] to q, so a visit costs two divisions and a logarithm, for any number of
+columns in the model. Only a change costs more: with k columns in the model and p in all, k p
+multiplications, in vectorised loops. The inverse of the model's products gains or loses a row.
 """
 
 from typing import NamedTuple
@@ -21,7 +20,7 @@ NOT_IN_MODEL = -1
 
 
 class RegressionHerd(NamedTuple):
-    """The members of a herd, all that changes in a run but for sums."""
+    """The members of a herd: everything that changes in a run except for sums."""
 
     place: np.ndarray  # (members, p) where in the model a column is, or NOT_IN_MODEL
     column: np.ndarray  # (members, largest) which column is there
@@ -37,8 +36,8 @@ class RegressionHerd(NamedTuple):
 
 
 def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> RegressionHerd:
-    """Members without columns; `clear_model` makes them ready. `in_time`: each of them herds
-    alone.
+    """Allocate members, which `clear_model` initialises. With `in_time` each of them herds in
+    time.
     """
     return RegressionHerd(
         place=np.full((members, p), NOT_IN_MODEL, np.int32),
@@ -56,13 +55,13 @@ def empty_herd(members: int, p: int, largest: int, in_time: bool = False) -> Reg
 
 
 def herd_bytes(members: int, p: int, largest: int) -> int:
-    """What a herd takes."""
+    """Return the bytes that a herd takes."""
     return members * ((20 + 4 * MAX_BINS) * p + 12 * largest + 8 * largest * largest + 32)
 
 
 @jit
 def clear_model(herd, m, problem):
-    """The model without columns."""
+    """Set the model of a member to the one without columns."""
     for j in range(len(problem.with_y)):
         herd.place[m, j] = NOT_IN_MODEL
         herd.left[m, j] = problem.products[j, j]
@@ -72,7 +71,7 @@ def clear_model(herd, m, problem):
 
 @jit
 def add_column(herd, m, j, problem, work):
-    """Column j enters the model of member m; `work` holds two rows of p numbers."""
+    """Add column j to the model of member m; `work` holds two rows of p numbers."""
     k = herd.size[m]
     inverse, column, beta = herd.inverse[m], herd.column[m], herd.beta[m]
     pivot, own = herd.left[m, j], herd.rest[m, j]
@@ -104,10 +103,10 @@ def add_column(herd, m, j, problem, work):
 
 @jit
 def remove_column(herd, m, j, problem, work):
-    """Column j leaves the model of member m; the last column takes its place."""
+    """Remove column j from the model of member m; the last column takes its place."""
     last, at = herd.size[m] - 1, herd.place[m, j]
     inverse, column, beta = herd.inverse[m], herd.column[m], herd.beta[m]
-    for a in range(last + 1):  # the column that leaves and the last one change places
+    for a in range(last + 1):  # swap the removed column and the last one
         inverse[a, at], inverse[a, last] = inverse[a, last], inverse[a, at]
     for a in range(last + 1):
         inverse[at, a], inverse[last, a] = inverse[last, a], inverse[at, a]
@@ -137,7 +136,7 @@ def remove_column(herd, m, j, problem, work):
 
 @jit
 def _partial_products(k, column, share, products, j, partial):
-    """Products of what is left of column j, after others are accounted for, with all columns."""
+    """Products of all columns with the part of column j that others do not explain."""
     for i in range(len(partial)):
         partial[i] = products[j, i]
     for a in range(k):
@@ -148,7 +147,7 @@ def _partial_products(k, column, share, products, j, partial):
 
 @jit
 def _spread(herd, m, partial, pivot, step, sign):
-    """What the change of one column does to what is left of those outside; others are garbage."""
+    """Update the residuals of columns outside the model; the others become invalid."""
     left, rest, scale = herd.left[m], herd.rest[m], sign / pivot
     for i in range(len(partial)):
         rest[i] += partial[i] * step
@@ -157,7 +156,7 @@ def _spread(herd, m, partial, pivot, step, sign):
 
 @jit
 def _tell_own(herd, m):
-    """What is left of the columns in the model, each without itself, stands in the inverse."""
+    """Update the residuals of the columns in the model from the inverse."""
     for a in range(herd.size[m]):
         j, corner = herd.column[m, a], herd.inverse[m, a, a]
         herd.left[m, j] = 1.0 / corner
@@ -166,7 +165,7 @@ def _tell_own(herd, m):
 
 @jit
 def refactorise(herd, m, problem, work, order, before):
-    """Factorise anew; gives how far what was known of columns had drifted."""
+    """Factorise from scratch; return the drift of the values kept so far."""
     k, p = herd.size[m], len(problem.with_y)
     for a in range(k):
         order[a] = herd.column[m, a]

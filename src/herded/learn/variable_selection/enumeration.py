@@ -1,9 +1,9 @@
-"""All models one after another, for few columns: a tree whose branches eliminate one column each.
+"""Enumeration of all models of few columns: a tree whose branches eliminate one column each.
 
-The first half of the models leaves the first column out, the second half takes it in, and so on.
-A branch keeps what is left of the products of later columns (Gaussian elimination), so that models
-share all work on the columns they begin with: a model costs a few operations, and as no column is
-ever taken out again, rounding does not add up.
+The first half of the models omits the first column, the second half includes it, and so on. A
+branch keeps the residual products of later columns (Gaussian elimination), so models share all work
+on their common first columns. A model costs a few operations, and since no column is ever removed
+again, rounding does not accumulate.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from herded.learn.variable_selection.regression_problem import RegressionProblem
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import exp, log
 
-MIN_RELATIVE_LENGTH = 1e-9  # of a column's length, squared: less is a combination of others
+MIN_RELATIVE_LENGTH = 1e-9  # of a column's squared length; below it, the column depends on others
 
 
 class EnumerationAverages(NamedTuple):
@@ -41,7 +41,7 @@ def enumerate_models(problem: RegressionProblem) -> EnumerationAverages:
 
 @jit
 def normalise_weights(scores, weights):
-    """Probabilities in proportion, the best model's 1; gives their sum."""
+    """Convert scores to weights relative to the best model's 1; return their sum."""
     top, total = scores[0], 0.0
     for code in range(len(scores)):
         top = max(top, scores[code])
@@ -53,7 +53,7 @@ def normalise_weights(scores, weights):
 
 @jit
 def walk_models(problem, scores, weights, inclusion, mean, square):
-    """Write all scores, or where weights are given add up what each model says, times its own."""
+    """Write all scores, or if weights are given sum each model's results times its weight."""
     p = len(problem.with_y)
     left = np.empty((p + 1, p, p))
     rest = np.empty((p + 1, p))
@@ -62,7 +62,7 @@ def walk_models(problem, scores, weights, inclusion, mean, square):
         for b in range(p):
             left[0, a, b] = problem.products[a, b]
     q, log_det = np.zeros(p + 1), np.zeros(p + 1)
-    size = np.zeros(p + 1, np.int64)  # of the model so far, or -1 where it cannot be
+    size = np.zeros(p + 1, np.int64)  # of the model so far, or -1 if it is impossible
     chosen = np.empty(p, np.int64)
     beta, variance, rows = np.empty(p), np.empty(p), np.empty((p, p))
     for code in range(2**p):
@@ -92,7 +92,7 @@ def walk_models(problem, scores, weights, inclusion, mean, square):
 
 @jit
 def _branch(at, taken, left, rest, q, log_det, size, chosen):
-    """From what is left before column `at` to what is left after it."""
+    """Eliminate column `at` from the residual products."""
     p = rest.shape[1]
     size[at + 1], q[at + 1], log_det[at + 1] = size[at], q[at], log_det[at]
     if size[at] < 0:
@@ -120,7 +120,7 @@ def _branch(at, taken, left, rest, q, log_det, size, chosen):
 
 @jit
 def _solve(k, chosen, left, rest, beta, variance, rows):
-    """Coefficients of a model, and the diagonal of the inverse of its products, backwards."""
+    """Solve for a model's coefficients and the diagonal of the inverse of its products."""
     for a in range(k - 1, -1, -1):
         j = chosen[a]
         pivot = left[j, j, j]

@@ -30,7 +30,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
     prior, g, slab, inclusion, method, sweeps, burn_in, herd, chains, largest, seed
         As in `herded.learn.select_variables`.
     threshold : float
-        With 1/2 the columns of the median probability model are kept.
+        1/2 keeps the columns of the median probability model.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
     coef_ : ndarray, (p,)
     intercept_ : float
     selection_ : Selection
-        All of the answer, such as the best models and warnings.
+        The complete answer, with the best models and warnings.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
 
     @raises_interrupted
     def fit(self, X: ArrayLike, y: ArrayLike) -> "VariableSelector":
-        """Find the posterior probabilities of columns, and average coefficients."""
+        """Compute the posterior probabilities of columns, and averaged coefficients."""
         if not is_number_between(self.threshold, 0, 1):
             raise MethodError(
                 f"expected threshold as a number from 0 to 1, got {short_repr(self.threshold)}"
@@ -109,7 +109,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The mean of y, averaged over models."""
+        """Compute the mean of y, averaged over models."""
         check_is_fitted(self)
         table = validate_data(self, X, dtype=np.float64, reset=False)
         found: np.ndarray = self.intercept_ + table @ self.coef_

@@ -1,4 +1,4 @@
-"""Variable selection by herds: run them, and average over what they met."""
+"""Variable selection by herds: runs, and averages over the models visited."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
 SCALE_31 = 2.0**31
-MAX_INTERVAL_WIDTH, MAX_DRIFT = 0.1, 1e-6  # an interval, and rounding, that are worth a warning
+MAX_INTERVAL_WIDTH, MAX_DRIFT = 0.1, 1e-6  # larger intervals or rounding errors give a warning
 
 
 def sample_models(
@@ -41,7 +41,7 @@ def sample_models(
     best: int,
     seed: int,
 ) -> SelectionAverages:
-    """Averages over the models that herds of Gibbs chains visit."""
+    """Average over the models that herds of Gibbs chains visit."""
     p, table = len(problem.with_y), member_orders(herd)
     herds = [(empty_herd(herd, p, largest, in_time), empty_sums(p, best)) for _ in range(chains)]
     keys = [_stream_keys(seed, c) for c in range(chains)]
@@ -81,7 +81,7 @@ def _stream_keys(seed: int, chain: int) -> np.ndarray:
 def _average_over_herds(
     herds: list[tuple[RegressionHerd, SelectionSums]], method: str, recorded: int, interrupted: bool
 ) -> SelectionAverages:
-    """Means over herds, and how far 95 % intervals reach."""
+    """Average over herds, with the half-widths of 95 % intervals."""
     visits = len(herds[0][0].size) * recorded
     included = np.array([sums.included / SCALE_31 / visits for _, sums in herds])
     has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
@@ -93,18 +93,18 @@ def _average_over_herds(
     warnings = []
     if np.nanmax(margin, initial=0.0) > MAX_INTERVAL_WIDTH:
         warnings.append(
-            f"herds differ by so much that an interval reaches {np.nanmax(margin):.2f} to each "
-            "side: run more sweeps"
+            f"herds differ so much that an interval extends {np.nanmax(margin):.2f} to each side: "
+            "use more sweeps"
         )
     drift = max(float(sums.drift[0]) for _, sums in herds)
     if drift > MAX_DRIFT:
         warnings.append(
-            f"updates had lost digits when the factorisation was made anew (by {drift:.0e}): "
-            "columns may be almost combinations of each other"
+            f"updates had drifted by {drift:.0e} when the factorisation was recomputed: columns "
+            "may be almost linear combinations of each other"
         )
     p = included.shape[1]
     if herds[0][0].column.shape[1] < p and any(sums.full[0] for _, sums in herds):
-        warnings.append("models came to the largest size that is allowed: raise largest=")
+        warnings.append("models reached the largest size allowed: raise largest=")
     return SelectionAverages(
         included.mean(axis=0),
         margin,
@@ -121,7 +121,7 @@ def _average_over_herds(
 def _merge_best_models(
     herds: list[tuple[RegressionHerd, SelectionSums]],
 ) -> list[tuple[float, np.ndarray]]:
-    """The best models of all herds, each once."""
+    """Merge the best models of all herds, without duplicates."""
     ranked: dict[bytes, tuple[float, np.ndarray]] = {}
     for _, sums in herds:
         for score, model in zip(sums.scores.tolist(), sums.models, strict=True):

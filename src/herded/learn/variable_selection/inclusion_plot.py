@@ -1,4 +1,4 @@
-"""Inclusion probabilities as a picture."""
+"""A plot of inclusion probabilities."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +9,12 @@ from herded.system.figures import GIBBS_COLOUR, subplots, with_plot_style
 if TYPE_CHECKING:
     from herded.learn.variable_selection.result import Selection
 
-MAX_PLOTTED_COLUMNS = 30  # columns in a picture
+MAX_PLOTTED_COLUMNS = 30  # columns in a plot
 
 
 @with_plot_style
 def inclusion_figure(found: "Selection") -> Any:
-    """The most probable columns, with 95 % intervals."""
+    """Plot the most probable columns, with 95 % intervals."""
     order = np.argsort(-found.inclusion, kind="stable")[:MAX_PLOTTED_COLUMNS][::-1]
     figure, axis = subplots(1, 1, width=6.4, height=0.8 + 0.22 * len(order))
     middle, ends = found.inclusion[order], found.interval[order]

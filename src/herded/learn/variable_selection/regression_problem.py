@@ -1,4 +1,4 @@
-"""A regression as variable selection sees it: columns of length 1, and two numbers for each prior.
+"""A regression for variable selection: columns of length 1, and two numbers for each prior.
 
 y and all columns are centred (the intercept is in every model) and divided by their lengths. With
 A the products of the chosen columns, q = c' A^-1 c for their products c with y, and k columns, both
@@ -19,7 +19,7 @@ from herded.system.numerics.exp_log import log
 
 
 class StandardisedColumns(NamedTuple):
-    """Centred columns of length 1, and what leads back to the user's."""
+    """Centred columns of length 1, and the map back to the user's columns."""
 
     products: np.ndarray  # (p, p) of columns with each other
     with_y: np.ndarray  # (p,)
@@ -31,19 +31,19 @@ class StandardisedColumns(NamedTuple):
 
 
 class PriorStrength(NamedTuple):
-    """Of the prior: a g-prior's g, or without it the ridge of a slab."""
+    """The strength of the prior: the g of a g-prior, or else the ridge of a slab."""
 
     g: float | None
     ridge: float
 
 
 class RegressionProblem(NamedTuple):
-    """What kernels read."""
+    """The arrays that kernels read."""
 
     products: np.ndarray  # (p, p), with the ridge on its diagonal
     with_y: np.ndarray  # (p,)
     odds: np.ndarray  # (p + 1,) prior log odds of one column more, by how many there are
-    prior: np.ndarray  # (p + 1,) their sums: the prior of a model of so many columns
+    prior: np.ndarray  # (p + 1,) their sums: the prior of a model by its number of columns
     half: float
     shrink: float
     width: float
@@ -51,7 +51,7 @@ class RegressionProblem(NamedTuple):
 
 
 def columns_of(X: np.ndarray, y: np.ndarray) -> StandardisedColumns:
-    """Centre and scale; sums in a fixed order, so that their last bit is the same everywhere."""
+    """Centre and scale the columns; fixed summation orders give the same bits everywhere."""
     work = np.ascontiguousarray(X.T, np.float64).copy()
     target = np.array(y, np.float64).reshape(1, -1)
     means, lengths = np.empty(len(work)), np.empty(len(work))
@@ -81,7 +81,7 @@ def problem_of(
     inclusion: float | tuple[float, float],
     largest: int,
 ) -> RegressionProblem:
-    """The posterior under a prior of this strength."""
+    """Build the posterior under a prior of this strength."""
     g, ridge = strength
     p, rows = len(columns.with_y), columns.rows
     products = columns.products.copy()
@@ -105,7 +105,7 @@ def problem_of(
 
 
 def _prior_odds(inclusion: float | tuple[float, float], k: int, p: int) -> float:
-    """Log odds of one column more where k of the other p - 1 are in."""
+    """Return the log odds of one more column if k of the other p - 1 are in."""
     if isinstance(inclusion, tuple):  # a beta prior on the probability, which is integrated out
         a, b = inclusion
         found: float = log((a + k) / (b + (p - 1 - k)))
@@ -116,7 +116,7 @@ def _prior_odds(inclusion: float | tuple[float, float], k: int, p: int) -> float
 
 @jit
 def standardise(columns, means, lengths):
-    """Centre and divide each row of `columns` by its length; one that is constant becomes 0."""
+    """Centre and divide each row of `columns` by its length; a constant one becomes 0."""
     p, n = columns.shape
     for j in range(p):
         total = 0.0
@@ -127,7 +127,7 @@ def standardise(columns, means, lengths):
         for i in range(n):
             columns[j, i] -= means[j]
             largest = max(largest, abs(columns[j, i]))
-        # What is left of a constant column is rounding.
+        # The residual of a constant column is rounding.
         if largest <= 1e-13 * abs(means[j]) or largest == 0.0:
             largest = 0.0
         for i in range(n):
@@ -141,7 +141,7 @@ def standardise(columns, means, lengths):
 
 @jit
 def _products(left, right, out):
-    """out = left' right of (n, p) and (n, m), row after row: the inner loop has no sums."""
+    """Compute out = left' right of (n, p) and (n, m) by rows: the inner loop has no sums."""
     n, p = left.shape
     m = right.shape[1]
     for a in range(p):

@@ -1,4 +1,4 @@
-"""What variable selection found."""
+"""The results of variable selection."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,19 +13,19 @@ MAX_PRINTED_COLUMNS = 20  # columns of a printed table
 
 
 class RankedModel(NamedTuple):
-    """One of the best models that were met."""
+    """One of the best models found."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
-    odds: float  # of its posterior probability to that of the best model
-    log_odds: float  # to that of the model without columns
+    odds: float  # relative to the posterior probability of the best model
+    log_odds: float  # relative to the model without columns
 
 
 class SelectionAverages(NamedTuple):
     """Averages over models, for columns of length 1 that vary."""
 
     inclusion: np.ndarray
-    margin: np.ndarray  # how far its interval reaches to each side
+    margin: np.ndarray  # half-width of its interval
     mean: np.ndarray  # of coefficients
     square: np.ndarray
     ranked: list[tuple[float, np.ndarray]]  # log posterior and 0 / 1 for each column, best first
@@ -33,35 +33,35 @@ class SelectionAverages(NamedTuple):
     sweeps: int = 0
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
-    stopped: bool = False  # by Ctrl-C, perhaps when all sweeps were done
+    stopped: bool = False  # by Ctrl-C, possibly after the last sweep
 
 
 @dataclass(frozen=True, repr=False)
 class Selection:
-    """The answer of `select_variables`.
+    """The result of `select_variables`.
 
     Attributes
     ----------
     names : tuple of str
-        Of the columns.
+        The names of the columns.
     inclusion : ndarray, (p,)
         The posterior probability that a column is in the model.
     interval : ndarray, (p, 2)
-        95 %, from independent herds; both ends are the probability itself where all models were
-        enumerated.
+        95 % intervals from independent herds; both ends equal the probability if all models were
+            enumerated.
     coefficients, deviations : ndarray, (p,)
-        Posterior mean and standard deviation of the coefficients, averaged over models: a column
-        has coefficient 0 where it is out.
+        Posterior mean and standard deviation of the coefficients, averaged over models: the
+            coefficient of an excluded column is 0.
     intercept : float
     models : tuple of RankedModel
-        The best models that were met, best first. Their odds are exact, whatever was sampled.
+        The best models found, best first. Their odds are exact even if models were sampled.
     method : str
         "exact" or "herd".
     sweeps : int
-        Recorded, of each herd.
+        The number of recorded sweeps of each herd.
     warnings : tuple of str
     interrupted : bool
-        Whether Ctrl-C ended the run early: then it is the `result` of an `Interrupted`.
+        Whether Ctrl-C ended the run early, so that it is the `result` of an `Interrupted`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Selection:
     interrupted: bool = False
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The mean of y for new rows, averaged over models."""
+        """Compute the mean of y for new rows, averaged over models."""
         rows = float_array("X", X, 2)
         if rows.shape[1] != len(self.names):
             raise ModelError(f"expected X with {len(self.names)} columns, got {rows.shape[1]}")
@@ -92,7 +92,7 @@ class Selection:
         return found
 
     def to_pandas(self) -> Any:
-        """A row for each column: its probability, the interval, its coefficient."""
+        """Build a table with a row for each column: its probability, interval and coefficient."""
         try:
             import pandas
         except ImportError as error:
@@ -108,7 +108,7 @@ class Selection:
         return pandas.DataFrame(table, index=list(self.names))
 
     def plot(self) -> Any:
-        """The inclusion probabilities with their intervals, as a matplotlib figure."""
+        """Plot the inclusion probabilities with their intervals, as a matplotlib figure."""
         from herded.learn.variable_selection.inclusion_plot import inclusion_figure
 
         return inclusion_figure(self)

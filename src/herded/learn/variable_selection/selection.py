@@ -44,50 +44,50 @@ def select_variables(
     checkpoint: FilePath | None = None,
     max_memory: memory_limits.Size | None = None,
 ) -> Selection:
-    """Which columns of X does a linear model of y need? All models, weighed by their posterior.
+    """Find the columns that a linear model of y needs, averaging over all models.
 
-    Up to 20 columns all models are enumerated. Beyond that herds of Gibbs chains visit the models
-    of high probability: each member is exactly a Gibbs chain over models (coefficients and noise
-    are integrated out), and a change of a model updates its factorisation.
+    With up to 20 columns all models are enumerated. With more, herds of Gibbs chains visit the
+    models of high probability: each member is exactly a Gibbs chain over models (coefficients and
+    noise are integrated out), and a change of a model updates its factorisation.
 
     Parameters
     ----------
     X : array_like, (n, p)
-        A pandas table also gives the names. An intercept is always in the model; columns are
-        centred and scaled.
+        A pandas table also provides the names. An intercept is always in the model; columns are
+            centred and scaled.
     y : array_like, (n,)
     prior : "g" or "spike-slab"
-        Of the coefficients of columns in the model: Zellner's g-prior, or independent normals
-        whose standard deviation is `slab` times that of the noise, for a column of standard
-        deviation 1.
+        The prior of the coefficients of columns in the model: Zellner's g-prior, or independent
+            normals whose standard deviation is `slab` times that of the noise, for a column of
+            standard deviation 1.
     g : float, optional
-        By default n, the unit information prior.
+        The g of the g-prior; by default n, the unit information prior.
     slab : float
     inclusion : float or (float, float)
-        The prior probability that a column is in the model, or the two parameters of a beta
-        distribution of it: (1, 1) makes all sizes of a model equally likely, which suits many
-        columns of which few count.
+        The prior probability that a column is in the model, or the two parameters of its beta
+            prior: (1, 1) makes all model sizes equally likely, which suits many columns with few
+            relevant ones.
     method : "exact", "herd" or "herded", optional
-        By default "exact" up to 20 columns (it takes at most 24), "herd" beyond. "herded": each
-        chain is a single one that herds in time, with pooled weights: the least error after some
-        thousand sweeps, but a small bias that stays however long it runs.
+        By default "exact" up to 20 columns (it takes at most 24), else "herd". With "herded" each
+            chain herds in time, with pooled weights: the smallest error after some thousand sweeps,
+            but a small bias that remains in any run.
     sweeps, burn_in : int
         Visits of every column in each member, after a burn-in (by default a fifth of `sweeps`).
     herd, chains : int
-        Members of a herd, and how many independent herds there are: intervals come from these.
+        The members of a herd, and the number of independent herds, which give intervals.
     largest : int, optional
-        Models of more columns are left out; by default 100 or fewer where models are sampled.
+        Models with more columns are excluded; by default 100 or fewer if models are sampled.
     best : int
-        How many of the best models to keep.
+        The number of best models to keep.
     seed : int
         The same seed gives the same bits.
     names : sequence of str, optional
     progress : bool, optional
-        False shows no progress bar.
+        Whether to show a progress bar; False never shows one.
     checkpoint : path, optional
-        Save a sampled run to this file, and resume from it.
+        A file to save a sampled run to, and to resume from.
     max_memory : float or str, optional
-        Bytes, or such as "2G"; half of what is free by default.
+        A number of bytes, or a text such as "2G"; half of what is free by default.
 
     Returns
     -------
@@ -156,13 +156,14 @@ def select_variables(
     selection = _selection(found, columns, varies, names)
     if found.stopped:
         raise Interrupted(
-            f"interrupted after {found.sweeps} sweeps: error.result has what was found", selection
+            f"interrupted after {found.sweeps} sweeps: error.result has the partial result",
+            selection,
         )
     return selection
 
 
 def _average_by_enumeration(problem: RegressionProblem, best: int) -> SelectionAverages:
-    """Averages over all models."""
+    """Average over all models."""
     found, p = enumerate_models(problem), len(problem.with_y)
     first = np.argsort(-found.scores, kind="stable")[:best]
     ranked = [
@@ -181,7 +182,7 @@ def _selection(
     varies: np.ndarray,
     names: tuple[str, ...],
 ) -> Selection:
-    """In the user's columns and units."""
+    """Convert averages to the user's columns and units."""
     p = len(names)
     inclusion, mean, deviation, interval = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros((p, 2))
     scale = columns.y_length / columns.lengths[varies]

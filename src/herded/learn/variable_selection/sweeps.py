@@ -1,15 +1,15 @@
 """Sweeps of a herd over the columns of a regression.
 
-In a sweep every column is visited in all members at once, who draw together (`draws.systematic`);
-then each member lets one of its columns, chosen at random, be exchanged for any other: the column
-is taken out, and what takes its place is drawn from all that are not in the model, in proportion
-to the posterior. Models of one size that differ in one column are reached with the same probability
-from each other, so the posterior stays as it is; columns that stand for each other, which single
-moves exchange only through a model without both, change places at once.
+A sweep visits every column in all members at once, with systematic draws (`draws.systematic`). Then
+each member may exchange one of its columns, chosen at random, for any other: the column is removed,
+and its replacement is drawn from all columns not in the model, in proportion to the posterior.
+Models of one size that differ in one column are proposed from each other with the same probability,
+so the posterior is invariant. Correlated columns, which single moves exchange only through a model
+without both, swap in one move.
 
-Members that herd in time visit columns only: exchanges are drawn, and their noise takes away most
-of what herding gains (US crime, 1,000 sweeps: .51 of the error of a Gibbs chain with them, .29
-without).
+Members that herd in time only visit columns. Exchanges are random, and their noise would cancel
+most of the gain of herding (US crime, 1,000 sweeps: .51 of the error of a Gibbs chain with them,
+.29 without).
 """
 
 from typing import NamedTuple
@@ -38,14 +38,14 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps from one fresh factorisation to the next
-INITIAL_COLUMNS = 8  # columns of a member at most when a run starts
-MIN_LOG_SHARE = -45.0  # log of a share that no draw would see
+SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps between fresh factorisations
+INITIAL_COLUMNS = 8  # largest number of columns of a member at the start
+MIN_LOG_SHARE = -45.0  # log of a share too small to be drawn
 _11, _SCALE = np.uint64(11), 2.0**-53
 
 
 class SelectionSums(NamedTuple):
-    """What a run adds up, over all members of a herd."""
+    """The sums that a run collects over all members of a herd."""
 
     included: np.ndarray  # (p,) sums of conditionals at scale 2^31
     mean: np.ndarray  # (p,) of coefficients, 0 where a column is out
@@ -53,12 +53,12 @@ class SelectionSums(NamedTuple):
     scores: np.ndarray  # (best,) of the best models met, best first
     keys: np.ndarray  # (best,)
     models: np.ndarray  # (best, p)
-    drift: np.ndarray  # (1,) the largest met
-    full: np.ndarray  # (1,) how often a member had as many columns as it may have
+    drift: np.ndarray  # (1,) the largest drift so far
+    full: np.ndarray  # (1,) how often a member was at its limit of columns
 
 
 def empty_sums(p: int, best: int) -> SelectionSums:
-    """Nothing so far."""
+    """Allocate empty sums."""
     return SelectionSums(
         included=np.zeros(p, np.int64),
         mean=np.zeros(p),
@@ -73,7 +73,7 @@ def empty_sums(p: int, best: int) -> SelectionSums:
 
 @jit
 def start_models(herd, problem, key, phase_key):
-    """A few random columns in each member, and random phases where members herd in time."""
+    """Draw a few random columns for each member, and random phases for herding in time."""
     members, largest = herd.column.shape
     p = len(problem.with_y)
     work = np.empty((2, p))
@@ -92,7 +92,7 @@ def start_models(herd, problem, key, phase_key):
 
 @jit
 def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in):
-    """Run sweeps `first`, `first` + 1, ...; those from `burn_in` on are added up.
+    """Run sweeps `first`, `first` + 1, ...; add up those from `burn_in` on.
 
     `keys` are streams of phases, of orders and of exchanges.
     """
@@ -150,7 +150,7 @@ def sweep_columns(herd, problem, sums, flat, rows, keys, first, sweeps, burn_in)
 
 @jit
 def herd_in_time(phases, chances, j, p, shift, taken):
-    """Each member by weights of its own, which it keeps for each column and size of a chance."""
+    """Herd each member in time by its own weights, one for each column and size of a chance."""
     total = 0
     for m in range(len(phases)):
         at = j + bin_scalar(chances[m], shift) * p
@@ -161,9 +161,9 @@ def herd_in_time(phases, chances, j, p, shift, taken):
 
 @jit
 def _chance(left, rest, q, inside, odds, half, shrink, width):
-    """The probability that a member takes a column, given its others, at scale 2^31.
+    """Compute the probability that a member includes a column, given its others, times 2^31.
 
-    Also the coefficient that the column would have, and what would be left of y.
+    Also the coefficient that the column would have, and the residual of y.
     """
     if left <= MIN_RELATIVE_LENGTH or odds == -np.inf:
         return np.uint32(0), 0.0, 0.0
@@ -181,7 +181,7 @@ def _chance(left, rest, q, inside, odds, half, shrink, width):
 
 @jit
 def exchange_column(herd, m, problem, key, clock, work, shares):
-    """One column of member m for any other, or for itself; whether there was one to exchange."""
+    """Exchange one column of member m for another or itself; return whether it had one."""
     k, p = herd.size[m], len(problem.with_y)
     if k == 0:
         return False
@@ -218,7 +218,7 @@ def exchange_column(herd, m, problem, key, clock, work, shares):
 
 @jit
 def log_posterior(herd, m, problem):
-    """The log posterior of a member's model, that of the empty one being 0."""
+    """Compute the log posterior of a member's model, relative to the empty model."""
     gone = 1.0 - problem.shrink * herd.q[m]
     if not gone > 0.0:
         return -np.inf

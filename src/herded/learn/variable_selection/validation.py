@@ -1,4 +1,4 @@
-"""What variable selection asks of its input, each with a sentence."""
+"""Checks of the input of variable selection, each with its own message."""
 
 import math
 from collections.abc import Sequence
@@ -17,23 +17,25 @@ from herded.system.argument_checks import (
 )
 
 MAX_ENUMERATED_COLUMNS, DEFAULT_MAX_ENUMERATED_COLUMNS = 24, 20  # columns
-DEFAULT_MAX_COLUMNS = 100  # columns of a sampled model, unless told
-MAX_SQUARED_NUMBER = 1e150  # of a number whose square is added up
+DEFAULT_MAX_COLUMNS = 100  # columns of a sampled model, by default
+MAX_SQUARED_NUMBER = 1e150  # largest number whose squares can be summed
 
 
 def check_regression(
     X: ArrayLike, y: ArrayLike, names: Sequence[str] | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """X and y as arrays of finite numbers, and the names of columns."""
+    """Check X and y, and return arrays of finite numbers and the names of columns."""
     labels = getattr(X, "columns", None) if names is None else names
     table, target = finite_table("X", X), float_array("y", y, 1)
     if not np.isfinite(target).all():
         raise ModelError("expected finite numbers in y, got NaN or infinity: leave those rows out")
     if len(target) != len(table):
-        raise ModelError(f"expected y with {len(table)} numbers, as X has rows, got {len(target)}")
+        raise ModelError(
+            f"expected y with {len(table)} numbers, one per row of X, got {len(target)}"
+        )
     if len(table) < 3:
         raise ModelError(
-            f"expected X with 3 rows or more, got n_samples = {len(table)}: nothing can be told "
+            f"expected X with 3 rows or more, got n_samples = {len(table)}: nothing can be learned "
             "from fewer"
         )
     if max(np.abs(table).max(), np.abs(target).max()) > MAX_SQUARED_NUMBER:
@@ -45,7 +47,7 @@ def check_regression(
 
 
 def finite_table(name: str, values: ArrayLike) -> np.ndarray:
-    """A table of finite numbers."""
+    """Check a table of finite numbers."""
     table = float_array(name, values, 2)
     if not np.isfinite(table).all():
         row, column = np.argwhere(~np.isfinite(table))[0]
@@ -57,7 +59,7 @@ def finite_table(name: str, values: ArrayLike) -> np.ndarray:
 
 
 def check_variation(y_length: float, varies: np.ndarray, p: int) -> None:
-    """Something to explain, and something to explain it with."""
+    """Raise unless y and some column of X vary."""
     if not y_length > 0:
         raise ModelError("expected y that varies, got the same number in every row")
     if not len(varies):
@@ -65,16 +67,16 @@ def check_variation(y_length: float, varies: np.ndarray, p: int) -> None:
 
 
 def constant_columns_warning(names: tuple[str, ...], varies: np.ndarray) -> list[str]:
-    """A warning of columns that say nothing."""
+    """Warn of columns that are constant."""
     left = [name for j, name in enumerate(names) if j not in set(varies.tolist())]
     if not left:
         return []
     shown_names = ", ".join(left[:5]) + (", ..." if len(left) > 5 else "")
-    return [f"constant columns say nothing beside the intercept, and were left out: {shown_names}"]
+    return [f"constant columns duplicate the intercept, and were ignored: {shown_names}"]
 
 
 def check_burn_in(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
-    """The burn-in."""
+    """Check the run length and return the burn-in."""
     for name, value in (("sweeps", sweeps), ("chains", chains), ("best", best)):
         if not is_whole_number(value, 1):
             raise MethodError(
@@ -90,7 +92,7 @@ def check_burn_in(sweeps: int, burn_in: int | None, chains: int, best: int) -> i
 
 
 def choose_algorithm(wanted: str | None, p: int) -> str:
-    """How to go through the models of p columns."""
+    """Choose how to search the models of p columns."""
     if wanted not in (None, "exact", "herd", "herded"):
         raise MethodError(f'expected method "exact", "herd" or "herded", got {short_repr(wanted)}')
     if wanted == "exact" and p > MAX_ENUMERATED_COLUMNS:
@@ -102,7 +104,7 @@ def choose_algorithm(wanted: str | None, p: int) -> str:
 
 
 def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
-    """The most columns of a model."""
+    """Choose the largest number of columns of a model."""
     if wanted is None:
         return p if how == "exact" else min(p, DEFAULT_MAX_COLUMNS)
     if not is_whole_number(wanted, 1):
@@ -113,7 +115,7 @@ def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
 
 
 def check_prior(kind: str, g: float | None, slab: float, rows: int) -> PriorStrength:
-    """The numbers of a prior."""
+    """Check a prior and return its numbers."""
     if kind not in ("g", "spike-slab"):
         raise MethodError(f'expected prior "g" or "spike-slab", got {short_repr(kind)}')
     if not (g is None or (is_number_between(g, 0, 1e12) and g > 0)):
@@ -126,7 +128,7 @@ def check_prior(kind: str, g: float | None, slab: float, rows: int) -> PriorStre
 
 
 def check_inclusion(given: float | tuple[float, float]) -> float | tuple[float, float]:
-    """The prior probability of a column, or the parameters of a beta prior of it."""
+    """Check the prior probability of a column, or the parameters of its beta prior."""
     if is_number_between(given, 0, 1) and 0 < float(given) < 1:  # type: ignore[arg-type]
         return float(given)  # type: ignore[arg-type]
     pair = tuple(given) if isinstance(given, (tuple, list)) else ()
