@@ -43,6 +43,7 @@ LABELS = {  # where the title of a page is long
     "precision": "Precision",
     "benchmarks": "Speed and accuracy",
     "architecture": "Architecture",
+    "design/large-lattices": "Workers and tiles",
     "design/live": "The live page",
 }
 GENERATED = {"gallery", "reference/index", "contributing", "changelog"}  # not in docs/

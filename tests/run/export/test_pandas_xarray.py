@@ -244,6 +244,6 @@ def test_the_page_says_what_happens(tmp_path, monkeypatch):
     pytest.importorskip("h5netcdf")
     monkeypatch.chdir(tmp_path)  # it writes a file
     found = transcripts("results")
-    assert len(found) == 10
+    assert len(found) == 7
     for said, printed in found:
         assert said == printed
