@@ -118,7 +118,7 @@ def header(only: str | None) -> list[str]:
     if only in APART:
         return [APART[only].TITLE, "", where]
     return [
-        "# All tables",
+        f"# {only.replace('-', ' ').capitalize()}" if only else "# All tables",
         "",
         f"{where} Times are CPU times of one thread, medians of",
         "alternating repeats, and meant as ratios: machines are noisy.",
