@@ -1,14 +1,13 @@
 """python -m docs.tools.page_pictures: pictures of the pages tutorial, results and pictures."""
 
-from pathlib import Path
-
 import numpy as np
 
 import herded as hd
-from benchmarks.denoising.automatic_settings import grey_pictures, noisy_version, page_of_text
-from herded.io.images import write_image
+from docs.tools import refresh_pages
+from docs.tools.page_files import DOCS, page_files
+from herded.io.images import read_image, write_image
 
-FOLDER = Path(__file__).parents[1] / "pictures"
+FOLDER = DOCS / "pictures"
 
 
 def net() -> hd.FactorGraph:
@@ -39,28 +38,21 @@ def lawn() -> hd.FactorGraph:
     return hd.FactorGraph([2] * 3, factors, names=names, state_names=states).given({2: "wet"})
 
 
-def before_after() -> dict[str, np.ndarray]:
-    """A page of text and a grey picture of our own, noisy and restored."""
-    page = noisy_version(page_of_text(16, (110, 240)), 0.35)
-    drawing = noisy_version(grey_pictures()["waves and a disc, drawn"], 0.1)
-    restored = {
-        "page": (page, hd.vision.denoise(page)),
-        "grey": (drawing, hd.vision.denoise(drawing, levels="grey")),
-    }
-    gap = 6
-    return {
-        name: np.concatenate([noisy, np.ones((len(noisy), gap)), found], axis=1)
-        .repeat(2, 0)
-        .repeat(2, 1)
-        for name, (noisy, found) in restored.items()
-    }
+def page_of_text() -> np.ndarray:
+    """What the first commands of the page on pictures write: noisy text, and restored."""
+    page = page_files()["pictures"].read_text(encoding="utf-8")
+    block = refresh_pages.BLOCK.search(page)
+    assert block is not None
+    with refresh_pages.command_folder() as folder:
+        for command in refresh_pages.commands(block["text"]):
+            refresh_pages.run(command.typed, folder, False)
+        return read_image(folder / "work" / "restored-before-after.png")
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    for name, picture in before_after().items():
-        write_image(FOLDER / f"{name}.png", picture)
-        print(f"wrote pictures/{name}.png")
+    write_image(FOLDER / "page.png", page_of_text().repeat(2, 0).repeat(2, 1))
+    print("wrote pictures/page.png")
     herd = hd.Gibbs(herd=64)
     result = hd.infer(net(), herd, sweeps=20, burn_in=10, chains=4)
     field = np.random.default_rng(0).normal(size=(24, 36))

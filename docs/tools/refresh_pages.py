@@ -15,6 +15,7 @@ digits that the machine's arithmetic decides, may differ. The tests check the Py
 """
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
@@ -68,12 +69,7 @@ def commands(text: str) -> list[Command]:
 
 def refreshed(page: str, check: bool = False) -> str:
     """The page with what its commands print now; if `check`, without those that vary."""
-    with tempfile.TemporaryDirectory(prefix="herded-docs-") as name:
-        folder = Path(name)
-        (folder / "bin").mkdir()
-        (folder / "work").mkdir()
-        _offer(folder / "bin" / "herded", "-m herded")
-        _offer(folder / "bin" / "python", "")
+    with command_folder() as folder:
 
         def renew(block: re.Match[str]) -> str:
             words = block["words"].split()
@@ -86,6 +82,18 @@ def refreshed(page: str, check: bool = False) -> str:
             return f"```console{block['words']}\n{text}```"
 
         return BLOCK.sub(renew, page)
+
+
+@contextlib.contextmanager
+def command_folder() -> Iterator[Path]:
+    """A folder whose bin/ has the commands and in whose work/ they run."""
+    with tempfile.TemporaryDirectory(prefix="herded-docs-") as name:
+        folder = Path(name)
+        (folder / "bin").mkdir()
+        (folder / "work").mkdir()
+        _offer(folder / "bin" / "herded", "-m herded")
+        _offer(folder / "bin" / "python", "")
+        yield folder
 
 
 def _offer(path: Path, arguments: str) -> None:
