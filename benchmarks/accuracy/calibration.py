@@ -22,6 +22,7 @@ from benchmarks.support import held_out_models
 from benchmarks.support.model_families import families
 from benchmarks.support.random_models import MODES, SHAPES, ZEROS, divided, tiny
 from herded.methods.default_weights import default_weights
+from herded.run.query import KeepOptions, NamedMethodOptions, Query
 from herded.run.selection.escalation import (
     Attempt,
     attempt_stage,
@@ -29,7 +30,7 @@ from herded.run.selection.escalation import (
     later_stages,
     pick_least_doubtful,
 )
-from herded.run.selection.plan import Query, first_stage, plan_run
+from herded.run.selection.plan import first_stage, plan_run
 
 WRONG = 0.05  # an error of a marginal that somebody should have warned of
 CLOSE = 0.01  # an error that needs no interval
@@ -190,12 +191,17 @@ class Answer(NamedTuple):
 def _rungs(model: hd.FactorGraph, seed: int) -> list[Answer]:
     """Rungs of a climb up to the first that is enough."""
     truth = hd.infer(model, hd.Exact()).marginals
-    plan = plan_run(model, "auto", Query(why_sample="not exact", seed=seed))
-    first, run = first_stage(
-        model, plan, {"keep": [hd.Marginals(rao_blackwell=True)], "threads": 1}
+    query = Query(
+        model,
+        keep=KeepOptions(marginals=hd.Marginals(rao_blackwell=True)),
+        threads=1,
+        method_options=NamedMethodOptions(seed=seed),
+        reason_to_sample="not exact",
     )
+    plan = plan_run(query)
+    first, run = first_stage(plan, query)
     found: list[Answer] = []
-    for rung in (first, *later_stages(model, first, plan.climbs, by_clock=False)):
+    for rung in (first, *later_stages(model, first, plan.escalation_updates, by_clock=False)):
         tried = attempt_stage(run, rung, None)
         if tried.result is not None:
             error = error_of(model, tried.result.marginals, truth)

@@ -16,8 +16,9 @@ import herded as hd
 from benchmarks.hard_models.model_generators import hard_models
 from benchmarks.hard_models.tempering import cube, grid, many_states
 from benchmarks.support.held_out_models import families
+from herded.run.query import Budget, KeepOptions, NamedMethodOptions, Query
 from herded.run.result import Result
-from herded.run.selection.plan import Query, execute_plan, plan_run
+from herded.run.selection.plan import execute_plan, plan_run
 
 TITLE = "# Stages that auto chooses on hard models"
 SWEEPS = 1_500  # of each chain
@@ -55,12 +56,19 @@ def results(quick: bool) -> Iterator[tuple[str, str, int, Result]]:
 
 def run_auto(model: Any, task: str, seed: int) -> Result:
     """What `auto` answers where it must sample."""
-    asked = Query(task=task, sweeps=SWEEPS, seed=seed, why_sample=WHY)
-    keep = [hd.BestState()] if task == "map" else None
+    query = Query(
+        model,
+        task=task,
+        budget=Budget(SWEEPS),
+        keep=KeepOptions(best_state=hd.BestState()) if task == "map" else None,
+        progress=False,
+        threads=1,
+        method_options=NamedMethodOptions(seed=seed),
+        reason_to_sample=WHY,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hd.HerdedWarning)
-        plan = plan_run(model, "auto", asked)
-        return execute_plan(model, plan, keep=keep, progress=False, threads=1)
+        return execute_plan(plan_run(query), query)
 
 
 def _models(quick: bool) -> Iterator[tuple[str, Any]]:

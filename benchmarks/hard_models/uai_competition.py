@@ -20,10 +20,11 @@ import numpy as np
 import herded as hd
 from benchmarks.support.timing import by_cpu_clock
 from herded.run.diagnostics.intervals import half_widths
+from herded.run.query import Budget, Query
 from herded.run.result import Result
 from herded.run.selection.escalation import tempering_stage, warned_of
 from herded.run.selection.method_choice import estimate_exact_seconds
-from herded.run.selection.plan import Query, execute_plan, plan_run
+from herded.run.selection.plan import execute_plan, plan_run
 from herded.run.selection.recommendation import (
     DEFAULT_UPDATES,
     recommend_blocks,
@@ -88,8 +89,8 @@ def tempered_blocks(model: hd.FactorGraph, updates: int) -> Result:
 
 def auto(model: hd.FactorGraph, updates: int) -> Result:
     """As it is without exact inference."""
-    asked = Query(why_sample=WHY, sweeps=updates // CHAINS)
-    return execute_plan(model, plan_run(model, "auto", asked), **ALONE)
+    query = Query(model, budget=Budget(updates // CHAINS), reason_to_sample=WHY, **ALONE)
+    return execute_plan(plan_run(query), query)
 
 
 def _run(model: hd.FactorGraph, method: hd.Tempered, sweeps: int, burn_in: int) -> Result:
@@ -204,12 +205,12 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
     yield "|---" * 8 + "|"
     inside = narrow = warned = 0
     for known in models:
-        asked = Query(task="pr", why_sample=WHY, seconds=seconds)
+        budget = Budget(seconds=seconds)
+        query = Query(known.model, "auto", "pr", budget, reason_to_sample=WHY, **ALONE)
         began = time.process_time()
         try:
             with by_cpu_clock():
-                plan = plan_run(known.model, "auto", asked)
-                result = execute_plan(known.model, plan, seconds, **ALONE)
+                result = execute_plan(plan_run(query), query)
         except hd.HerdedError as error:
             yield f"| {known.name} | {_known(log_z.get(known.name, np.nan))} | {error} |"
             continue

@@ -19,15 +19,15 @@ def runs(monkeypatch):
     """What each run of an answer was given, and what it gave."""
     given, results = [], []
 
-    def run(model, method, **options):
+    def run(query, check):
         gc.collect()
-        given.append((options["max_memory"], [one() is not None for one in results]))
-        found = plan_run(model, method, **options)
+        given.append((query.max_memory, [one() is not None for one in results]))
+        found = execute(query, check)
         results.append(weakref.ref(found.kept["samples"]))
         return found
 
-    plan_run = plan.run_method
-    monkeypatch.setattr(plan, "run_method", run)
+    execute = plan.execute
+    monkeypatch.setattr(plan, "execute", run)
     return given
 
 

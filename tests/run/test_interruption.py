@@ -12,9 +12,9 @@ import herded as hd
 import herded.run.diagnostics.cross_check
 import herded.run.execute
 import herded.run.selection.method_choice
-import herded.run.selection.named_methods
 import herded.run.selection.plan
-from herded.run.execute import run_method
+from herded.run.execute import execute
+from herded.run.query import build_query
 from herded.run.result import MIN_SAMPLES
 from herded.run.sampler_run import SamplerRun
 from herded.run.selection.recommendation import Recommendation
@@ -95,9 +95,9 @@ def test_an_elimination_with_a_checkpoint(monkeypatch, tmp_path):
 @pytest.mark.parametrize("on_interrupt", CHOICES)
 def test_no_numbers_from_planning(on_interrupt, monkeypatch):
     monkeypatch.setattr(
-        herded.run.selection.named_methods,
+        herded.run.selection.plan,
         "plan_run",
-        pressing(herded.run.selection.named_methods.plan_run),
+        pressing(herded.run.selection.plan.plan_run),
     )
     assert caught_from(hd.infer, MODEL, on_interrupt=on_interrupt).result is None
 
@@ -285,8 +285,11 @@ def test_results_with_little_in_them_can_be_looked_at(monkeypatch):
     }
     press_in_block(monkeypatch, 1, sweeps=1)
     options = {"sweeps": 10**6, "callback": stop_after(1)}
-    parts = {name: run_method(MODEL, hd.Gibbs(), keep=keeps[name], **options) for name in keeps}
-    parts["nothing"] = run_method(MODEL, hd.Gibbs(), burn_in=10, sweeps=1, callback=stop_after(0))
+    parts = {
+        name: execute(build_query(MODEL, hd.Gibbs(), keep=keeps[name], **options)) for name in keeps
+    }
+    nothing = {"burn_in": 10, "sweeps": 1, "callback": stop_after(0)}
+    parts["nothing"] = execute(build_query(MODEL, hd.Gibbs(), **nothing))
     assert not parts["nothing"].kept and "no sweeps" in repr(parts["nothing"])
     for name, part in parts.items():
         assert "interrupted" in part._repr_html_() and part.provenance["interrupted"]
@@ -296,7 +299,7 @@ def test_results_with_little_in_them_can_be_looked_at(monkeypatch):
     assert parts["samples"].to_xarray()["posterior/x"].shape == (1, 0, 4, 4)
     with pytest.raises(hd.NotKeptError, match="there are none"):
         parts["series"].observables["energy"]
-    ladder = run_method(MODEL, hd.Tempered(hd.Gibbs(), 8), **options)
+    ladder = execute(build_query(MODEL, hd.Tempered(hd.Gibbs(), 8), **options))
     assert ladder.to_xarray().attrs["interrupted"] == 1
 
 

@@ -1,12 +1,16 @@
-"""`keep=` as named fields."""
+"""The query that `infer` builds from its arguments."""
+
+import inspect
 
 import numpy as np
 import pytest
 
 import herded as hd
 from herded.errors import MethodError
-from herded.run.query import FIELDS, KeepOptions, parse_keep
+from herded.run.query import FIELDS, Budget, KeepOptions, QueryOptions, build_query, parse_keep
+from herded.run.run_loop import UNLIMITED_SWEEPS
 
+MODEL = hd.ising_grid(np.zeros((2, 2)), 0.2)
 CHOICES = (
     hd.Samples(every=3),
     hd.Marginals(),
@@ -36,11 +40,51 @@ def test_who_averages_conditionals(index, averages):
 
 
 def test_by_default_marginals_are_kept():
-    assert parse_keep(None) == KeepOptions(marginals=hd.Marginals())
-    assert parse_keep(None, rao_blackwell=True).averages_conditionals
-    assert parse_keep([]) == KeepOptions()
+    query = build_query(MODEL, hd.Gibbs())
+    assert query.keep is None and query.keep_or_default == KeepOptions(marginals=hd.Marginals())
+    assert build_query(MODEL, hd.Gibbs(), keep=[]).keep_or_default == KeepOptions()
 
 
 def test_a_choice_comes_once():
     with pytest.raises(MethodError, match="expected Samples once in keep=, got it twice"):
         parse_keep([hd.Samples(), hd.Samples(every=2)])
+
+
+def test_infer_has_every_option_of_a_query():
+    names = list(inspect.signature(hd.infer).parameters)
+    assert names == ["model", "method", *QueryOptions.__annotations__, "on_interrupt"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "most"),
+    [
+        (Budget(), 1000),
+        (Budget(sweeps=7), 7),
+        (Budget(sweeps=7, seconds=1.0), 7),
+        (Budget(seconds=1.0), UNLIMITED_SWEEPS),
+    ],
+)
+def test_the_most_sweeps_of_a_budget(budget, most):
+    assert budget.max_sweeps == most
+
+
+def test_a_recommendation_fills_in_what_was_not_given():
+    recommended = hd.recommend(MODEL, sweeps=100_000)
+    whole = build_query(MODEL, recommended)
+    assert whole.method == recommended.method and whole.reason == recommended.reason
+    length = recommended.sweeps, None, recommended.burn_in, recommended.chains
+    assert whole.budget == Budget(*length) and whole.keep_or_default.averages_conditionals
+    timed = build_query(MODEL, recommended, seconds=2, burn_in=0).budget
+    assert timed == Budget(None, 2, 0, recommended.chains)
+
+
+def test_numbers_are_whole():
+    assert build_query(MODEL, "gibbs", sweeps=1e4).budget.sweeps == 10_000
+    with pytest.raises(MethodError, match="expected sweeps to be a whole number of 1 or more"):
+        build_query(MODEL, "gibbs", sweeps=1.5)
+
+
+def test_the_best_state_alone_is_a_task():
+    best, marginals = hd.BestState(), hd.Marginals()
+    assert build_query(MODEL, keep=[best]).task == "map"
+    assert build_query(MODEL, keep=[best, marginals]).task == build_query(MODEL).task == "mar"

@@ -13,12 +13,13 @@ import pytest
 import herded as hd
 import herded.run.run_loop
 import herded.run.sampler_run
-from herded.run.execute import run_method
+from herded.run.execute import execute
 from herded.run.interrupts import (
     defer_interrupt,
     stop_all_runs_on_interrupt,
     stop_event_on_interrupt,
 )
+from herded.run.query import build_query
 from herded.run.run_loop import MAX_TIMED_BLOCK_SECONDS, run_until_done
 
 RNG = np.random.default_rng(3)
@@ -310,7 +311,7 @@ def test_one_interruptible_within_another_shares_its_event():
         assert outer.wait(5)
         with stop_event_on_interrupt() as inner:
             assert inner is outer
-        result = run_method(MODEL, hd.Gibbs(), sweeps=5)
+        result = execute(build_query(MODEL, hd.Gibbs(), sweeps=5))
         assert result.sweeps == 0 and result.provenance["interrupted"] and not result.kept
     assert signal.getsignal(signal.SIGINT) is before
     assert hd.infer(MODEL, hd.Gibbs(), sweeps=5).sweeps == 5

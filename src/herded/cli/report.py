@@ -153,7 +153,7 @@ class InferReport:
             "sweeps": self.sweeps,
             "burn_in": self.setup.burn_in,
             "chains": self.setup.chains,
-            "resumed": None if self.setup.begun is None else self.setup.begun._asdict(),
+            "resumed": None if self.setup.checkpoint is None else self.setup.checkpoint._asdict(),
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
@@ -250,10 +250,10 @@ def build_report(
 
 def _warnings(setup: RunSetup) -> list[str]:
     """What speaks against an answer, and only this command is to blame for."""
-    if setup.out_of_time and setup.begun is not None:
+    if setup.out_of_time and setup.checkpoint is not None:
         return [
             f"no sweep was added: --seconds {setup.seconds:g} count from the first start, and the "
-            f"checkpoint has run {setup.begun.seconds:.2f} s already; give a larger --seconds"
+            f"checkpoint has run {setup.checkpoint.seconds:.2f} s already; give a larger --seconds"
         ]
     return []
 

@@ -16,8 +16,9 @@ from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import MAX_CLAIMED_SWEEPS, CheckpointHeader
 from herded.run.memory.method_estimate import estimate_run_memory
+from herded.run.query import Budget, CheckpointOptions, NamedMethodOptions, Query
 from herded.run.result import Result
-from herded.run.selection.plan import Plan, Query, plan_run
+from herded.run.selection.plan import Plan, plan_run
 from herded.system import memory_limits
 
 SAMPLERS_ONLY = (
@@ -44,8 +45,8 @@ REFUSED_OPTIONS = {
 class RunSetup:
     """A method and how long it runs."""
 
+    query: Query
     choice: Plan
-    seconds: float | None
     memory: float  # bytes, beyond the model, at most
     unused: tuple[str, ...]  # options that the chosen method has no use for
     lay_out: Callable[[], Layout | None] = lambda: None  # lays the model out for the method
@@ -68,9 +69,14 @@ class RunSetup:
         return self.choice.chains
 
     @property
-    def begun(self) -> CheckpointHeader | None:
+    def seconds(self) -> float | None:
+        """None where the sweeps decide."""
+        return self.query.budget.seconds
+
+    @property
+    def checkpoint(self) -> CheckpointHeader | None:
         """How far the run of --checkpoint is already."""
-        return self.choice.begun
+        return self.choice.checkpoint
 
     @property
     def herd(self) -> int:
@@ -124,7 +130,7 @@ class RunSetup:
     def run_described(self) -> str:
         """How long, and how many."""
         length = f"{self.seconds:g} seconds" if self.sweeps is None else f"{self.sweeps:,} sweeps"
-        if self.begun is not None:
+        if self.checkpoint is not None:
             length += " in all"
         if not self.samples:
             return f"at most {length}"
@@ -136,18 +142,28 @@ class RunSetup:
     @property
     def out_of_time(self) -> bool:
         """Whether a run that goes on has had its seconds before."""
-        if self.begun is None or self.seconds is None:
+        if self.checkpoint is None or self.seconds is None:
             return False
-        return self.begun.seconds >= self.seconds
+        return self.checkpoint.seconds >= self.seconds
 
 
 def build_run_setup(model: Model, options: argparse.Namespace) -> RunSetup:
     """The method, its run and its memory; raises what makes no sense before any work is done."""
     name = _name(options)
     _check_counts(options)
-    asked = {field.name for field in fields(Query)}
-    request = Query(**{key: value for key, value in vars(options).items() if key in asked})
-    plan = plan_run(model, name, request)
+    query = Query(
+        model,
+        name,
+        options.task,
+        Budget(options.sweeps, options.seconds, options.burn_in, options.chains),
+        checkpoint=CheckpointOptions(options.checkpoint, options.checkpoint_every),
+        max_memory=options.max_memory,
+        threads=options.threads,
+        method_options=NamedMethodOptions(
+            options.herd, options.weights, options.slack, options.seed
+        ),
+    )
+    plan = plan_run(query)
     samples = plan.samples
     idle = [name for name in SAMPLERS_ONLY if not samples and getattr(options, name) is not None]
     if plan.name == "exact":  # which takes the time it takes, and saves what it has
@@ -160,7 +176,7 @@ def build_run_setup(model: Model, options: argparse.Namespace) -> RunSetup:
     if options.engine or options.workers is not None:
         executor_options.check_executor_options(options.engine, options.workers)
     need, lay_out = _memory(model, plan, options)
-    return RunSetup(plan, options.seconds, need, words, lay_out)
+    return RunSetup(query, plan, need, words, lay_out)
 
 
 def _name(options: argparse.Namespace) -> str:

@@ -1,25 +1,20 @@
-"""Run a given method on a model: check the options, prepare the run, loop, build the result.
+"""Run the method of a query: lay the model out, prepare the run, loop, build the result.
 
-`infer` and the stages of a plan call `run_method`. Unlike `infer` it returns an interrupted run,
-flagged, and lets its caller decide what Ctrl-C means.
+Everything that runs a method calls `execute`: `infer`, the stages of a plan, and cross-checks. An
+interrupted run is returned and flagged: the caller decides what Ctrl-C means.
 """
 
 import os
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from contextlib import closing, nullcontext
-from os import PathLike
-
-from numpy.typing import ArrayLike
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 
 from herded.errors import CheckpointError, HerdedWarning, Interrupted, MethodError
 from herded.layouts.base import Layout
-from herded.layouts.state import State
 from herded.methods.layout_cache import cached_layout
-from herded.methods.protocol import Sampler, Solver, sampler_capabilities, solver_capabilities
-from herded.models.protocol import Model
+from herded.methods.protocol import Sampler, Solver
 from herded.run.build_result import build_sampler_result, build_solver_result
 from herded.run.checkpoints.save_and_resume import (
     resume_sampler_run,
@@ -28,209 +23,215 @@ from herded.run.checkpoints.save_and_resume import (
     save_solver,
 )
 from herded.run.diagnostics.chain_agreement import InfoDiagnostic
-from herded.run.diagnostics.length_diagnostics import needs_other_starts
 from herded.run.distributed.remote_chains import RemoteChains
 from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
-from herded.run.memory.held_results import remaining_limit
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
-from herded.run.observables.recorder import Observable
-from herded.run.progress import SnapshotCallback
-from herded.run.query import (
-    check_count,
-    check_layout,
-    is_solver,
-    is_time,
-    method_protocol,
-    parse_keep,
-    total_sweeps,
-)
-from herded.run.recording.recorders import KeepArgument
+from herded.run.query import Query, check_layout, is_solver
 from herded.run.result import Result
 from herded.run.run_loop import UNLIMITED_SWEEPS, run_until_done
 from herded.run.sampler_run import BRIEF_RUN_UPDATES, MAX_HERD_UPDATES, SamplerRun
-from herded.run.selection.recommendation import Recommendation
 from herded.run.solver_run import SolverRun, refuse_sampler_options
 from herded.system import atomic_files, memory_limits
-from herded.system.argument_checks import short_repr
 from herded.system.interrupts import NO_PART
-from herded.system.memory_limits import Size
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
+# What compares a result with other runs. It gets the result, the query, and the event that Ctrl-C
+# sets.
+ResultCheck = Callable[[Result, Query, threading.Event], Result]
 
-def run_method(
-    model: Model,
-    method: Sampler | Solver | Recommendation,
-    *,
-    sweeps: int | None = None,
-    seconds: float | None = None,
-    burn_in: int | None = None,
-    chains: int | None = None,
-    keep: Sequence[KeepArgument | Observable] | None = None,
-    start: ArrayLike | State | Sequence[State] | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    checkpoint_every: float = 30.0,
-    progress: bool | None = None,
-    callback: SnapshotCallback | None = None,
-    layout: str | Layout | None = None,
-    max_memory: Size | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-    compare_starts: bool = True,
-) -> Result:
-    """As `infer`, but an interrupted run is returned and flagged, even if it recorded nothing.
 
-    For callers that make one answer of several runs, and decide themselves what Ctrl-C means.
-    Without `compare_starts`, chains from one state are not compared with others from random starts.
+def execute(query: Query, check: ResultCheck | None = None) -> Result:
+    """Run the method of a query, and return its result, flagged where the run was interrupted.
+
+    `check` makes of the result that which is returned, and whose warnings are issued. Without it
+    the result is compared with nothing, and keeps its warnings to itself.
     """
-    reason = doubt = ""
-    choices = parse_keep(keep, rao_blackwell=isinstance(method, Recommendation))
-    if isinstance(method, Recommendation):
-        doubt = method.doubt
-        sweeps = method.sweeps if sweeps is None and seconds is None else sweeps
-        burn_in = method.burn_in if burn_in is None else burn_in
-        chains = method.chains if chains is None else chains
-        reason, method = method.reason, method.method
-    if isinstance(method, type) or method_protocol(method) is None:
-        raise MethodError(f"expected a method such as HerdedGibbs(), got {short_repr(method)}")
-    sweeps = total_sweeps(method, sweeps, seconds)
-    burn_in = check_count("burn_in", 0 if burn_in is None else burn_in, 0)
-    chains = check_count("chains", 1 if chains is None else chains, 1)
-    if threads is not None:
-        check_count("threads", threads, 1)
-    if not is_time(checkpoint_every):
-        raise MethodError(
-            f"expected checkpoint_every as seconds of 0 or more, got {short_repr(checkpoint_every)}"
-        )
-    if isinstance(layout, Layout):
-        check_layout(layout, model, method)
-    else:
-        layout = cached_layout(model, method, layout, max_memory)
-    if is_solver(method):
-        refuse_sampler_options(method, chains, start, checkpoint, executor, choices)
-        solver = SolverRun.prepare(layout, method, choices, sweeps, burn_in)
-        if checkpoint is not None:
-            atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
-            resume_solver(solver, checkpoint)
-        with solver.stopping(checkpoint is not None) as stop:
-            stopped = run_until_done(
-                solver,
-                nullcontext(stop),
-                seconds=None if solver.in_one_step else seconds,
-                progress=progress,
-                callback=callback,
-                save=None if checkpoint is None else lambda: _try_to_save(solver, checkpoint),
-                save_every=checkpoint_every,
-                is_brief=solver.is_brief,
-            )
-            if solver.interrupted and checkpoint is not None:
-                _try_to_save(solver, checkpoint)
-            if solver.interrupted and solver.in_one_step:
-                raise Interrupted(NO_PART)  # of an elimination no part is an answer
-            result = _cross_check_solver(build_solver_result(solver, reason), max_memory)
-        return flag_interrupted(result) if stopped or stop.is_set() else result
-    if chains > 1:
-        need = layout.memory + (chains - 1) * layout.chain_memory
-        memory_limits.check_memory(need, max_memory, f"the weights of {chains} chains")
-    most = MAX_HERD_UPDATES // layout.members
-    if layout.is_herd and most < burn_in + sweeps < UNLIMITED_SWEEPS:
-        raise MethodError(
-            f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
-            f"overflow, got {burn_in + sweeps:,}: run more herds with chains="
-        )
-    if checkpoint is not None:
-        atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
-    length = run_length(chains, sweeps, burn_in, seconds, threads, executor is not None)
-    check_run(layout, choices, length, max_memory)
-    states = initial_states(layout, method, chains, start, choices, burn_in + sweeps)
-    run = SamplerRun.prepare(layout, method, choices, states, sweeps, burn_in)
-    limit_run(run, length, max_memory)
-    if checkpoint is not None:
-        resume_sampler_run(run, checkpoint, max_memory)
-    is_brief = (
-        run.updates < BRIEF_RUN_UPDATES and (seconds, callback, checkpoint, executor) == (None,) * 4
-    )
-    remote = None if executor is None else RemoteChains(executor)
-    with (
-        run.stopping(is_brief) as stop,
-        nullcontext() if remote is None else closing(remote),
-        run.share_out(threads) if remote is None else nullcontext(),
-    ):
-        run.remote = remote
-        if seconds is not None and remote is None:
-            run.compile_ahead()
-        stopped = run_until_done(
+    run = _prepare_run(query)
+    is_brief = _is_brief(query, run)
+    with _stopping(query, run, is_brief) as stop, _workers(query, run):
+        if isinstance(run, SamplerRun):
+            _compile_ahead(query, run)
+        run_until_done(
             run,
             nullcontext(stop),
-            seconds=seconds,
-            progress=progress,
-            callback=callback,
-            save=None if checkpoint is None else lambda: _try_to_save(run, checkpoint),
-            save_every=checkpoint_every,
+            seconds=_seconds(query, run),
+            progress=query.progress,
+            callback=query.callback,
+            save=None if query.checkpoint.path is None else lambda: _try_to_save(query, run),
+            save_every=query.checkpoint.every_seconds,
             is_brief=is_brief,
         )
-        run.has_compiled()
-        if checkpoint is not None:
-            _try_to_save(run, checkpoint)
-        if run.done <= burn_in and not run.interrupted:
-            raise MethodError(
-                f"expected seconds enough for the burn-in of {burn_in} sweeps and one more, but "
-                f"after {seconds:g} only {run.done} were done: give more, or a shorter burn_in"
-            )
-        result = build_sampler_result(run, reason, doubt)
-        own = sampler_capabilities(method)
-        if own.herds_in_time and not own.is_annealed and chains > 1 and not run.interrupted:
-            from herded.run.diagnostics.cross_check import (
-                add_herd_cross_check,  # herding in time has a bias of its own
-            )
-
-            left = remaining_limit(max_memory, run.memory)
-            result = add_herd_cross_check(result, seconds, left)
-        compare_starts &= not (stopped or stop.is_set())
-        if compare_starts and needs_other_starts(result):
-            from herded.run.diagnostics.start_check import with_other_starts  # loads much else
-
-            left = remaining_limit(max_memory, run.memory)
-            result = with_other_starts(result, left, seconds)
-        if run.is_full:
-            result = flag_full(result)
-        issue_warnings(result)
-    return flag_interrupted(result) if stopped or stop.is_set() else result
-
-
-def _cross_check_solver(result: Result, max_memory: Size | None) -> Result:
-    """A solver's result; what may be wrong without a sign of it is compared with a sampler."""
-    if not solver_capabilities(result.method).in_one_step:
-        from herded.run.diagnostics.cross_check import (
-            add_solver_diagnostics,  # loads much that samplers have no use for
-        )
-
-        result = add_solver_diagnostics(result, max_memory)
-    issue_warnings(result)
-    return result
+        if isinstance(run, SamplerRun):
+            result = _finish_sampler(query, run, check, stop)
+        else:
+            result = _finish_solver(query, run, check, stop)
+        if check is not None:
+            issue_warnings(result)
+    return flag_interrupted(result) if stop.is_set() else result
 
 
 def issue_warnings(result: Result) -> None:
-    """Warn of what speaks against a result."""
+    """Issue the warnings of a result, but for what is only worth knowing."""
     for sentence in result.warnings:
         if not isinstance(sentence, InfoDiagnostic):
             warnings.warn(sentence, HerdedWarning, stacklevel=users_level())
 
 
 def users_level() -> int:
-    """Of the nearest frame outside of the package, for whom warnings are."""
+    """The stack level of the nearest frame outside of the package, whose author is warned."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
 
 
-def _try_to_save(run: SamplerRun | SolverRun, path: str | PathLike[str]) -> None:
-    """A full disk must not cost the run: it goes on, and says so."""
+# -- before the loop -------------------------------------------------------------------------------
+
+
+def _prepare_run(query: Query) -> SamplerRun | SolverRun:
+    """A run of the query's method that has not begun, or has been resumed."""
+    method, layout = query.method, query.layout
+    assert not isinstance(method, str)  # a name is planned first
+    if isinstance(layout, Layout):
+        check_layout(layout, query.model, method)
+    else:
+        layout = cached_layout(query.model, method, layout, query.max_memory)
+    if is_solver(method):
+        return _prepare_solver(query, method, layout)
+    return _prepare_sampler(query, method, layout)
+
+
+def _prepare_solver(query: Query, method: Solver, layout: Layout) -> SolverRun:
+    """A solver's run."""
+    refuse_sampler_options(method, query)
+    budget, keep, path = query.budget, query.keep_or_default, query.checkpoint.path
+    run = SolverRun.prepare(layout, method, keep, budget.max_sweeps, budget.burn_in or 0)
+    if path is not None:
+        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+        resume_solver(run, path)
+    return run
+
+
+def _prepare_sampler(query: Query, method: Sampler, layout: Layout) -> SamplerRun:
+    """Chains at their first states, after a look at the memory that they will take."""
+    budget, keep, path = query.budget, query.keep_or_default, query.checkpoint.path
+    chains, burn_in, sweeps = budget.chains or 1, budget.burn_in or 0, budget.max_sweeps
+    if chains > 1:
+        need = layout.memory + (chains - 1) * layout.chain_memory
+        memory_limits.check_memory(need, query.max_memory, f"the weights of {chains} chains")
+    _check_herd_sums(layout, burn_in + sweeps)
+    if path is not None:
+        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+    sends = query.executor is not None
+    extent = run_length(chains, sweeps, burn_in, budget.seconds, query.threads, sends)
+    check_run(layout, keep, extent, query.max_memory)
+    states = initial_states(layout, method, chains, query.start, keep, burn_in + sweeps)
+    run = SamplerRun.prepare(layout, method, keep, states, sweeps, burn_in)
+    limit_run(run, extent, query.max_memory)
+    if path is not None:
+        resume_sampler_run(run, path, query.max_memory)
+    return run
+
+
+def _check_herd_sums(layout: Layout, sweeps: int) -> None:
+    """Raise where sums over the members of a herd would overflow."""
+    most = MAX_HERD_UPDATES // layout.members
+    if layout.is_herd and most < sweeps < UNLIMITED_SWEEPS:
+        raise MethodError(
+            f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
+            f"overflow, got {sweeps:,}: run more herds with chains="
+        )
+
+
+# -- around the loop -------------------------------------------------------------------------------
+
+
+def _is_brief(query: Query, run: SamplerRun | SolverRun) -> bool:
+    """Whether a run is over before anybody could interrupt it, or wonder what takes so long."""
+    if isinstance(run, SolverRun):
+        return run.is_brief
+    waits = query.budget.seconds, query.callback, query.checkpoint.path, query.executor
+    is_short = run.updates < BRIEF_RUN_UPDATES and waits == (None,) * 4
+    return query.is_cross_check or is_short
+
+
+def _stopping(
+    query: Query, run: SamplerRun | SolverRun, is_brief: bool
+) -> AbstractContextManager[threading.Event]:
+    """The event that Ctrl-C sets."""
+    if isinstance(run, SolverRun):
+        return run.stopping(saves=query.checkpoint.path is not None)
+    return run.stopping(is_brief)
+
+
+def _workers(query: Query, run: SamplerRun | SolverRun) -> AbstractContextManager[object]:
+    """What advances chains: the workers of an executor, or threads where these help."""
+    if isinstance(run, SolverRun):
+        return nullcontext()
+    if query.executor is None:
+        return run.share_out(query.threads)
+    remote = RemoteChains(query.executor)
+    run.remote = remote
+    return closing(remote)
+
+
+def _compile_ahead(query: Query, run: SamplerRun) -> None:
+    """Compile before the clock runs, unless kernels are sent elsewhere or have been compiled."""
+    is_timed = query.budget.seconds is not None
+    if is_timed and run.remote is None and not query.is_cross_check:
+        run.compile_ahead()
+
+
+def _seconds(query: Query, run: SamplerRun | SolverRun) -> float | None:
+    """The seconds after which a run ends; a solver in one step takes the time that it takes."""
+    if isinstance(run, SolverRun) and run.in_one_step:
+        return None
+    return query.budget.seconds
+
+
+def _try_to_save(query: Query, run: SamplerRun | SolverRun) -> None:
+    """Write the checkpoint; a full disk must not cost the run, which warns and carries on."""
+    path = query.checkpoint.path
+    assert path is not None
     try:
         save_solver(run, path) if isinstance(run, SolverRun) else save_sampler_run(run, path)
         run.saved = True
     except CheckpointError as error:
         run.saved = False
         warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=users_level())
+
+
+# -- after the loop --------------------------------------------------------------------------------
+
+
+def _finish_solver(
+    query: Query, run: SolverRun, check: ResultCheck | None, stop: threading.Event
+) -> Result:
+    """The result of a solver, which is saved if it was interrupted; one in one step is exact."""
+    if run.interrupted and query.checkpoint.path is not None:
+        _try_to_save(query, run)
+    if run.interrupted and run.in_one_step:
+        raise Interrupted(NO_PART)  # of an elimination no part is an answer
+    result = build_solver_result(run, query.reason)
+    return result if check is None or run.in_one_step else check(result, query, stop)
+
+
+def _finish_sampler(
+    query: Query, run: SamplerRun, check: ResultCheck | None, stop: threading.Event
+) -> Result:
+    """The result of a sampler, whose last sweep is saved."""
+    run.has_compiled()
+    if query.checkpoint.path is not None:
+        _try_to_save(query, run)
+    if run.done <= run.burn_in and not run.interrupted:
+        raise MethodError(
+            f"expected seconds enough for the burn-in of {run.burn_in} sweeps and one more, but "
+            f"after {query.budget.seconds:g} only {run.done} were done: give more, or a shorter "
+            "burn_in"
+        )
+    result = build_sampler_result(run, query.reason, query.caveat)
+    if check is not None:
+        result = check(result, query, stop)
+    return flag_full(result) if run.is_full else result

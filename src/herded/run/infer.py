@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -13,18 +12,16 @@ from herded.errors import HerdedWarning
 from herded.layouts.base import Layout
 from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver, solver_capabilities
-from herded.models.factor_graph import FactorGraph
-from herded.models.lattice import Lattice
 from herded.models.protocol import Model
-from herded.models.validation import check_model
-from herded.run.execute import run_method, users_level
+from herded.run.execute import execute, users_level
 from herded.run.interrupted_result import INTERRUPTED_KIND, check_on_interrupt, settle_interruption
 from herded.run.interrupts import interrupt_without_result, stop_event_on_interrupt
 from herded.run.observables.recorder import Observable
 from herded.run.progress import SnapshotCallback
-from herded.run.query import is_solver
+from herded.run.query import Query, build_query, is_solver
 from herded.run.recording.recorders import KeepArgument
 from herded.run.result import Result
+from herded.run.result_check import check_result
 from herded.run.selection.recommendation import Recommendation
 from herded.system.memory_limits import Size
 
@@ -145,48 +142,51 @@ def infer(
     >>> result.marginals.shape, result.sweeps
     ((2, 2, 2), 5000)
     """
-    if not isinstance(model, (FactorGraph, Lattice)):
-        check_model(model)
     check_on_interrupt(on_interrupt)
-    options: dict[str, Any] = {
-        "keep": keep,
-        "sweeps": sweeps,
-        "seconds": seconds,
-        "burn_in": burn_in,
-        "chains": chains,
-        "start": start,
-        "checkpoint": checkpoint,
-        "checkpoint_every": checkpoint_every,
-        "progress": progress,
-        "callback": callback,
-        "layout": layout,
-        "max_memory": max_memory,
-        "threads": threads,
-        "executor": executor,
-    }
-    with interrupt_without_result():
-        if method is None or isinstance(method, str):
-            from herded.run.selection.named_methods import (
-                run_named_method,  # which runs what it has chosen
-            )
+    query = build_query(
+        model,
+        method,
+        sweeps=sweeps,
+        seconds=seconds,
+        burn_in=burn_in,
+        chains=chains,
+        keep=keep,
+        start=start,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        progress=progress,
+        callback=callback,
+        layout=layout,
+        max_memory=max_memory,
+        threads=threads,
+        executor=executor,
+    )
+    with interrupt_without_result(), _stopping(query, on_interrupt):
+        if isinstance(query.method, str):
+            # Late for the start-up time: plans know all methods.
+            from herded.run.selection.plan import plan_and_execute
 
-            result = run_named_method(model, method or "auto", **options)
+            result = plan_and_execute(query)
         else:
-            with _stopping(method, on_interrupt):
-                result = run_method(model, method, **options)
+            result = execute(query, check_result)
     result = settle_interruption(result, on_interrupt)
-    for found in result.diagnostics:
-        if found.kind == INTERRUPTED_KIND and found.severity == "warning":
-            warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
+    _warn_if_interrupted(result)
     return result
 
 
-def _stopping(method: object, on_interrupt: str) -> AbstractContextManager[Any]:
+def _stopping(query: Query, on_interrupt: str) -> AbstractContextManager[object]:
     """Have Ctrl-C end even a brief run after its block, where its partial result is asked for.
 
     Otherwise the run decides, and where there are no partial results Ctrl-C raises at once.
     """
-    if isinstance(method, Recommendation):
-        method = method.method
-    has_parts = not (is_solver(method) and solver_capabilities(method).in_one_step)
+    method = query.method
+    is_atomic = is_solver(method) and solver_capabilities(method).in_one_step
+    has_parts = not (isinstance(method, str) or is_atomic)
     return stop_event_on_interrupt() if on_interrupt == "return" and has_parts else nullcontext()
+
+
+def _warn_if_interrupted(result: Result) -> None:
+    """Warn that a result is partial."""
+    for diagnostic in result.diagnostics:
+        if diagnostic.kind == INTERRUPTED_KIND and diagnostic.severity == "warning":
+            warnings.warn(diagnostic.message, HerdedWarning, stacklevel=users_level())

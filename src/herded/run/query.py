@@ -1,19 +1,34 @@
-"""What is asked of a run, and checks of it."""
+"""The query: what is asked of a run, as one dataclass, and the checks of it.
+
+`infer` builds a query from its arguments (`build_query`), and `herded infer` from its options. A
+query has a method or names one: `run/selection/plan.py` plans the run that a name stands for, and
+`run/execute.py` runs a method. Stages of a plan and cross-checks are queries too, with a method and
+a budget of their own.
+"""
 
 import operator
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
-from herded.methods.protocol import Sampler, Solver, has_same_layouts
+from herded.layouts.state import State
+from herded.methods.protocol import Method, Sampler, Solver, has_same_layouts
 from herded.methods.schedule import is_annealed
+from herded.models.factor_graph import FactorGraph
+from herded.models.lattice import Lattice
 from herded.models.protocol import Model
+from herded.models.validation import check_model
 from herded.run.observables.recorder import Observable, Observables
+from herded.run.progress import SnapshotCallback
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import (
     ErrorCurve,
@@ -24,12 +39,17 @@ from herded.run.recording.recorders import (
     Samples,
 )
 from herded.run.run_loop import UNLIMITED_SWEEPS
+from herded.run.selection.recommendation import Recommendation
 from herded.system.argument_checks import short_repr
+from herded.system.atomic_files import FilePath
+from herded.system.memory_limits import Size
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 DEFAULT_SWEEPS = 1000  # of a method that was given
+
+Start = ArrayLike | State | Sequence[State]
 
 RecordedChoice = Marginals | BestState | Samples | PairMarginals | Joint | Observables
 
@@ -92,6 +112,200 @@ class KeepOptions:
         )
 
 
+DEFAULT_KEEP = KeepOptions(marginals=Marginals())
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a run is, and of how many chains; None where nobody has said."""
+
+    sweeps: int | None = None  # of each chain, after the burn-in
+    seconds: float | None = None
+    burn_in: int | None = None
+    chains: int | None = None
+
+    @property
+    def max_sweeps(self) -> int:
+        """The sweeps at most; without sweeps, seconds alone end a run."""
+        if self.sweeps is not None:
+            return self.sweeps
+        return DEFAULT_SWEEPS if self.seconds is None else UNLIMITED_SWEEPS
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """The file that a run is saved in and resumed from, if any, and how often it is written."""
+
+    path: FilePath | None = None
+    every_seconds: float = 30.0
+
+
+@dataclass(frozen=True)
+class NamedMethodOptions:
+    """Options of a method that is chosen by name; None where the name decides."""
+
+    herd: int | None = None
+    weights: str | None = None
+    slack: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a run.
+
+    `method` is a sampler, a solver, or a name such as "auto". `task` is "mar" for marginals, "map"
+    for the best state or "pr" for log Z. Without `keep`, marginals are kept.
+    """
+
+    model: Model
+    method: str | Method = "auto"
+    task: str = "mar"
+    budget: Budget = Budget()
+    keep: KeepOptions | None = None
+    start: Start | None = None
+    checkpoint: CheckpointOptions = CheckpointOptions()
+    progress: bool | None = None
+    callback: SnapshotCallback | None = None
+    layout: str | Layout | None = None
+    max_memory: Size | None = None
+    threads: int | None = None
+    executor: Executor | None = None
+    method_options: NamedMethodOptions = NamedMethodOptions()
+    reason: str = ""  # why the method was chosen
+    caveat: str = ""  # why any run of this length may be wrong
+    reason_to_sample: str = ""  # why no solver would do
+    is_cross_check: bool = False  # a short run that another result is compared with
+
+    @property
+    def keep_or_default(self) -> KeepOptions:
+        """What is recorded: marginals, where nothing was asked for."""
+        return DEFAULT_KEEP if self.keep is None else self.keep
+
+
+class QueryOptions(TypedDict, total=False):
+    """The options of `infer` that become part of a query."""
+
+    sweeps: int | None
+    seconds: float | None
+    burn_in: int | None
+    chains: int | None
+    keep: Sequence[KeepArgument | Observable] | None
+    start: Start | None
+    checkpoint: FilePath | None
+    checkpoint_every: float
+    progress: bool | None
+    callback: SnapshotCallback | None
+    layout: str | Layout | None
+    max_memory: Size | None
+    threads: int | None
+    executor: Executor | None
+
+
+def build_query(
+    model: Model,
+    method: str | Method | Recommendation | None = None,
+    **options: Unpack[QueryOptions],
+) -> Query:
+    """Check the arguments of `infer`, and put them together."""
+    if not isinstance(model, (FactorGraph, Lattice)):
+        check_model(model)
+    kept, start = options.get("keep"), options.get("start")
+    keep = None if kept is None else parse_keep(kept)
+    every = options.get("checkpoint_every", 30.0)
+    budget = Budget(
+        options.get("sweeps"),
+        options.get("seconds"),
+        options.get("burn_in"),
+        options.get("chains"),
+    )
+    reason = caveat = ""
+    if isinstance(method, Recommendation):
+        keep = keep or KeepOptions(marginals=Marginals(rao_blackwell=True))
+        budget = _recommended_budget(budget, method)
+        reason, caveat, method = method.reason, method.doubt, method.method
+    budget = _check_budget(budget)
+    if method is None or isinstance(method, str):
+        method = method or "auto"
+        _check_named(model, method, options.get("layout"), start)
+    else:
+        _check_method(method, budget)
+    if (threads := options.get("threads")) is not None:
+        check_count("threads", threads, 1)
+    if not is_time(every):
+        raise MethodError(
+            f"expected checkpoint_every as seconds of 0 or more, got {short_repr(every)}"
+        )
+    return Query(
+        model,
+        method,
+        "map" if keep is not None and keep.kinds == {BestState} else "mar",
+        budget,
+        keep,
+        start,
+        CheckpointOptions(options.get("checkpoint"), every),
+        options.get("progress"),
+        options.get("callback"),
+        options.get("layout"),
+        options.get("max_memory"),
+        threads,
+        options.get("executor"),
+        reason=reason,
+        caveat=caveat,
+    )
+
+
+def _recommended_budget(budget: Budget, recommended: Recommendation) -> Budget:
+    """The budget, with what was recommended where nothing was given."""
+    is_timed = budget.seconds is not None
+    return Budget(
+        recommended.sweeps if budget.sweeps is None and not is_timed else budget.sweeps,
+        budget.seconds,
+        recommended.burn_in if budget.burn_in is None else budget.burn_in,
+        recommended.chains if budget.chains is None else budget.chains,
+    )
+
+
+def _check_budget(budget: Budget) -> Budget:
+    """The budget in whole numbers, where these are given."""
+    sweeps, seconds, burn_in, chains = (
+        budget.sweeps,
+        budget.seconds,
+        budget.burn_in,
+        budget.chains,
+    )
+    return Budget(
+        None if sweeps is None else check_count("sweeps", sweeps, 1),
+        None if seconds is None else check_seconds(seconds),
+        None if burn_in is None else check_count("burn_in", burn_in, 0),
+        None if chains is None else check_count("chains", chains, 1),
+    )
+
+
+def _check_named(model: Model, name: str, layout: object, start: Any) -> None:
+    """Raise where an option needs to know the method, and "auto" has yet to choose it."""
+    if name != "auto":
+        return
+    if layout is not None:
+        raise MethodError("expected a method with layout=, got none: name the method, too")
+    if start is not None and (isinstance(start, State) or np.size(start) != model.n_variables):
+        raise MethodError(
+            "expected one state as start= without a method, got several, or those of an earlier "
+            "run: name the method too, such as result.method"
+        )
+
+
+def _check_method(method: object, budget: Budget) -> None:
+    """Raise unless it is a sampler or a solver, and can run for this budget."""
+    if isinstance(method, type) or method_protocol(method) is None:
+        raise MethodError(f"expected a method such as HerdedGibbs(), got {short_repr(method)}")
+    if budget.seconds is not None and budget.sweeps is None and is_annealed(method):
+        raise MethodError(
+            f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
+            "from the first to the last, got seconds alone: pass both"
+        )
+
+
 _ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
 
@@ -121,19 +335,6 @@ def check_layout(layout: Layout, model: Model, method: object) -> None:
         )
 
 
-def total_sweeps(method: object, sweeps: int | None, seconds: float | None) -> int:
-    """How many there are at most."""
-    if seconds is None:
-        return DEFAULT_SWEEPS if sweeps is None else check_count("sweeps", sweeps, 1)
-    check_seconds(seconds)
-    if sweeps is None and is_annealed(method):
-        raise MethodError(
-            f"expected sweeps for {type(method).__name__} with a schedule, whose temperature falls "
-            "from the first to the last, got seconds alone: pass both"
-        )
-    return UNLIMITED_SWEEPS if sweeps is None else check_count("sweeps", sweeps, 1)
-
-
 def check_seconds(seconds: float) -> float:
     if not is_time(seconds) or seconds == 0:
         raise MethodError(f"expected seconds above 0, got {short_repr(seconds)}")
@@ -159,15 +360,13 @@ def check_count(name: str, value: SupportsIndex, least: int) -> int:
     return count
 
 
-def parse_keep(
-    keep: Sequence[KeepArgument | Observable] | None, rao_blackwell: bool = False
-) -> KeepOptions:
-    """Check the `keep=` of `infer`; None keeps the marginals, with or without `rao_blackwell`."""
+def parse_keep(keep: Sequence[KeepArgument | Observable]) -> KeepOptions:
+    """Check the `keep=` of `infer`, and sort it by what it keeps."""
     kinds = (Marginals, BestState, Samples, PairMarginals, Joint, ErrorCurve, Observable)
     chosen: dict[str, Any] = {}
-    if not (keep is None or isinstance(keep, Iterable)):
+    if not isinstance(keep, Iterable):
         raise MethodError(f"expected keep= as a list, got {short_repr(keep)}")
-    for choice in [Marginals(rao_blackwell)] if keep is None else keep:
+    for choice in keep:
         if not isinstance(choice, kinds):
             raise MethodError(
                 f"expected {', '.join(kind.__name__ + '()' for kind in kinds)} in keep=, got "

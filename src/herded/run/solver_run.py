@@ -13,7 +13,7 @@ from herded.methods.protocol import Answer, Solver, solver_capabilities
 from herded.models.constraints.start_states import check_support
 from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Snapshot
-from herded.run.query import KeepOptions
+from herded.run.query import KeepOptions, Query
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals
 from herded.run.sampler_run import BRIEF_RUN_UPDATES
@@ -133,20 +133,14 @@ def _initial_solver_state(layout: Layout, method: Any, keep: KeepOptions) -> Any
     return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep.kinds})
 
 
-def refuse_sampler_options(
-    method: Solver,
-    chains: int,
-    start: object,
-    checkpoint: object,
-    executor: object,
-    keep: KeepOptions,
-) -> None:
+def refuse_sampler_options(method: Solver, query: Query) -> None:
     """Raise where something is asked for that only a sampler can do."""
+    keep, saves = query.keep_or_default, solver_capabilities(method).can_save
     asked = (
-        ("chains", chains != 1),
-        ("start", start is not None),
-        ("checkpoint", checkpoint is not None and not solver_capabilities(method).can_save),
-        ("executor", executor is not None),
+        ("chains", query.budget.chains not in (None, 1)),
+        ("start", query.start is not None),
+        ("checkpoint", query.checkpoint.path is not None and not saves),
+        ("executor", query.executor is not None),
         ("keep=[Samples()]", keep.samples is not None),
         ("keep=[Observable()]", keep.observables is not None),
     )

@@ -12,9 +12,10 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler
 from herded.models.lattice import Lattice
 from herded.models.lattice_builders import ising_grid
-from herded.run.execute import run_method
+from herded.run.execute import execute
 from herded.run.infer import infer
 from herded.run.interrupted_result import settle_interruption
+from herded.run.query import build_query
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
 from herded.vision.level_sets import (
@@ -214,7 +215,7 @@ class HerdRuns:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)
             if self.method is None:  # its start is right, and need not be compared with others
-                result = run_method(
+                query = build_query(
                     model,
                     method,
                     sweeps=self.sweeps,
@@ -222,9 +223,8 @@ class HerdRuns:
                     start=start,
                     keep=[Marginals(rao_blackwell=True)],
                     progress=self.progress,
-                    compare_starts=False,
                 )
-                return settle_interruption(result, "raise")
+                return settle_interruption(execute(query), "raise")
             return infer(
                 model,
                 method,

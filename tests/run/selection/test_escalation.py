@@ -11,6 +11,7 @@ from benchmarks.accuracy import calibration
 from herded.cli.main import main
 from herded.errors import InfeasibleError, MethodError
 from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
+from herded.run.query import build_query
 from herded.run.result import BestStateResult, Diagnostic, Result
 from herded.run.selection import escalation
 from herded.run.selection.escalation import (
@@ -21,7 +22,7 @@ from herded.run.selection.escalation import (
     keep_better_state,
     later_stages,
 )
-from herded.run.selection.plan import Query, execute_plan, plan_run
+from herded.run.selection.plan import execute_plan, plan_run
 from herded.run.selection.recommendation import recommend
 
 PLAIN = hd.ising_grid(np.zeros((2, 2)), 0.2)
@@ -313,8 +314,9 @@ def test_all_sweeps_in_the_first_share_are_enough(clock):
 
 
 def sampled(model, seconds=None, **options):
-    plan = plan_run(model, "auto", Query(why_sample="asked", sweeps=500, seconds=seconds))
-    return execute_plan(model, plan, seconds, progress=False, **options)
+    query = build_query(model, "auto", sweeps=500, seconds=seconds, progress=False, **options)
+    query = replace(query, reason_to_sample="asked")
+    return execute_plan(plan_run(query), query)
 
 
 def test_zeros_that_wall_single_moves_in_are_for_blocks():

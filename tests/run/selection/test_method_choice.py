@@ -15,6 +15,7 @@ from herded.methods.exact.elimination_order import elimination_order
 from herded.methods.exact.elimination_plan import plan_elimination
 from herded.methods.schedule import is_annealed
 from herded.run.memory.method_estimate import estimate_run_memory
+from herded.run.query import CheckpointOptions, Query
 from herded.run.selection.method_choice import (
     LinearCooling,
     choose_method,
@@ -23,7 +24,7 @@ from herded.run.selection.method_choice import (
     make_log_z_ladder,
     max_contexts_of_a_variable,
 )
-from herded.run.selection.plan import Query, plan_run
+from herded.run.selection.plan import plan_run
 from tests.support.example_budget import examples
 from tests.support.fixtures import MODELS
 from tests.support.strategies import lattices, models
@@ -64,9 +65,9 @@ def test_exact_where_elimination_fits():
 )
 def test_without_elimination(task, name, kind):
     small = 8000.0
-    for options in ({"max_memory": small}, {"why_sample": "it goes on"}, {"seconds": 1e-6}):
+    for options in ({"max_memory": small}, {"reason_to_sample": "it goes on"}, {"seconds": 1e-6}):
         chosen = choose_method(GRID, task, seed=0, **options)
-        if task == "mar" and "why_sample" not in options:  # too little for a herd
+        if task == "mar" and "reason_to_sample" not in options:  # too little for a herd
             assert chosen.name == "herded" and isinstance(chosen.method, hd.HerdedGibbs)
         else:
             assert chosen.name == name and isinstance(chosen.method, kind)
@@ -74,7 +75,7 @@ def test_without_elimination(task, name, kind):
         assert chosen.reason
     assert "needs more than" in choose_method(GRID, task, max_memory=small).reason
     assert "would take about" in choose_method(GRID, task, seconds=1e-6).reason
-    assert "goes on" in choose_method(GRID, task, why_sample="it goes on").reason
+    assert "goes on" in choose_method(GRID, task, reason_to_sample="it goes on").reason
 
 
 def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
@@ -85,22 +86,27 @@ def test_log_z_by_belief_propagation_where_no_ladder_fits(tmp_path):
         estimate_run_memory(model, hd.BeliefPropagation()),
     )
     between = (ladder + solver) / 2
-    for options in ({}, {"seconds": 100.0, "why_sample": "a test"}):
+    for options in ({}, {"seconds": 100.0, "reason_to_sample": "a test"}):
         chosen = choose_method(model, "pr", max_memory=between, **options)
         assert chosen.name == "bp" and chosen.method == hd.BeliefPropagation()
         assert "ladder of temperatures may need" in chosen.reason
-    little = choose_method(model, "pr", max_memory=solver / 2, why_sample="a test")
+    little = choose_method(model, "pr", max_memory=solver / 2, reason_to_sample="a test")
     assert little.name == "tempered"
-    begun = tmp_path / "run.npz"
-    hd.infer(GRID, make_log_z_ladder(), sweeps=2, checkpoint=begun)
-    asked = Query("pr", max_memory=between, checkpoint=begun, why_sample="a test")
-    assert plan_run(model, "auto", asked).name == "tempered"  # it is not taken for another
+    checkpoint = CheckpointOptions(tmp_path / "run.npz")
+    hd.infer(GRID, make_log_z_ladder(), sweeps=2, checkpoint=checkpoint.path)
+    query = Query(
+        model, "auto", "pr", max_memory=between, checkpoint=checkpoint, reason_to_sample="a test"
+    )
+    assert plan_run(query).name == "tempered"  # it is not taken for another
     fewer = estimate_run_memory(model, make_log_z_ladder(), chains=2)
     assert (
-        choose_method(model, "pr", max_memory=fewer, chains=2, why_sample="a test").name
+        choose_method(model, "pr", max_memory=fewer, chains=2, reason_to_sample="a test").name
         == "tempered"
     )
-    assert choose_method(model, "pr", max_memory=fewer, chains=3, why_sample="a test").name == "bp"
+    assert (
+        choose_method(model, "pr", max_memory=fewer, chains=3, reason_to_sample="a test").name
+        == "bp"
+    )
 
 
 def test_the_largest_blanket():
@@ -117,7 +123,7 @@ def test_what_recommend_says():
     for leaves in (4, 12):
         model = star(leaves)
         chosen, found = (
-            choose_method(model, why_sample="a test", seed=3),
+            choose_method(model, reason_to_sample="a test", seed=3),
             hd.recommend(model, seed=3),
         )
         assert (chosen.method, chosen.burn_in) == (found.method, found.burn_in)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import CheckpointHeader
 from herded.run.interrupts import defer_interrupt, stop_event_on_interrupt
 from herded.run.progress import Snapshot, SnapshotCallback
+from herded.run.query import CheckpointOptions, KeepOptions
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.result import Result
 from herded.run.selection.plan import execute_plan
@@ -47,7 +49,7 @@ def infer(options: argparse.Namespace) -> int:
     if not options.json:
         print_lines(*format_facts(_heading(options, model, setup)))
     with _warnings_shown() as shown, _engine(setup, options) as executor:
-        result = run_setup(model, setup, options, terminal_watcher(model, reference), executor)
+        result = run_setup(setup, terminal_watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
     found = build_report(model, setup.after(result), options, result, reference, shown)
@@ -98,8 +100,8 @@ def _heading(
         yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
-    if setup.begun is not None:
-        yield "resumed", f"{printable(options.checkpoint, 200)}: {_progress_text(setup.begun)}"
+    if setup.checkpoint is not None:
+        yield "resumed", f"{printable(options.checkpoint, 200)}: {_progress_text(setup.checkpoint)}"
     if setup.samples and (
         where := executor_options.describe_executor(options.engine, options.workers)
     ):
@@ -107,8 +109,8 @@ def _heading(
     yield "memory", f"at most {size_text(setup.memory)} beyond the model"
 
 
-def _progress_text(begun: CheckpointHeader) -> str:
-    return f"{count_text(begun.recorded, 'sweep')} in {begun.seconds:.2f} s"
+def _progress_text(checkpoint: CheckpointHeader) -> str:
+    return f"{count_text(checkpoint.recorded, 'sweep')} in {checkpoint.seconds:.2f} s"
 
 
 @contextlib.contextmanager
@@ -138,36 +140,21 @@ def _engine(setup: RunSetup, options: argparse.Namespace) -> AbstractContextMana
 
 
 def run_setup(
-    model: Model,
     setup: RunSetup,
-    options: argparse.Namespace,
     callback: SnapshotCallback | None = None,
     executor: Executor | None = None,
 ) -> Result:
     """Do what was set up."""
-    keep: dict[str, Any] = {"map": [BestState()], "pr": []}
+    query = replace(setup.query, callback=callback, executor=executor)
+    if query.task == "map":
+        query = replace(query, keep=KeepOptions(best_state=BestState()))
     if setup.choice.name == "exact":
-        return execute_plan(
-            model,
-            setup.choice,
-            keep=keep.get(options.task),
-            layout=setup.lay_out(),
-            checkpoint=options.checkpoint,
-            checkpoint_every=options.checkpoint_every,
-            callback=callback,
-        )
-    asked: dict[str, Any] = {"max_memory": options.max_memory, "callback": callback}
-    with stop_event_on_interrupt():  # also while it is compiled
-        if setup.samples:
-            asked |= {
-                "keep": [BestState()] if options.task == "map" else None,
-                "layout": setup.lay_out(),
-                "checkpoint": options.checkpoint,
-                "checkpoint_every": options.checkpoint_every,
-                "threads": options.threads,
-                "executor": executor,
-            }
-        return execute_plan(model, setup.choice, setup.seconds, **asked)
+        keep = KeepOptions() if query.task == "pr" else query.keep
+        return execute_plan(setup.choice, replace(query, keep=keep, layout=setup.lay_out()))
+    if not setup.samples:  # which saves nothing
+        query = replace(query, checkpoint=CheckpointOptions())
+    with stop_event_on_interrupt():  # also while it is laid out and compiled
+        return execute_plan(setup.choice, replace(query, layout=setup.lay_out()))
 
 
 def _write(options: argparse.Namespace, model: Model, found: InferReport) -> HerdedError | None:

@@ -118,7 +118,7 @@ def answer_file(path: str, options: argparse.Namespace) -> WorkerReport | Herded
         setup = build_run_setup(model, asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)  # the result has them
-            result = run_setup(model, setup, asked)
+            result = run_setup(setup)
     except HerdedError as error:
         return error
     return WorkerReport(

@@ -14,26 +14,20 @@ from herded.layouts.factor_arrays import compile_factors
 from herded.layouts.visit_order import connected_components
 from herded.methods.belief_propagation.solver import BeliefPropagation
 from herded.methods.gibbs import Gibbs
-from herded.methods.layout_cache import cached_layout
 from herded.methods.mean_field.solver import MeanField
 from herded.methods.protocol import sampler_capabilities
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
-from herded.run.build_result import build_sampler_result, build_solver_result
 from herded.run.diagnostics.chain_agreement import NOT_CROSS_CHECKED, others_text, state_text
 from herded.run.diagnostics.intervals import UnbiasedMarginals
 from herded.run.diagnostics.log_z_check import check_log_z
-from herded.run.initial_states import initial_states
+from herded.run.execute import execute
 from herded.run.interrupted_result import flag_interrupted
-from herded.run.memory.sampler_run_estimate import check_run, run_length
-from herded.run.query import KeepOptions
+from herded.run.query import Budget, KeepOptions, Query
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
-from herded.run.run_loop import run_until_done
-from herded.run.sampler_run import SamplerRun
-from herded.run.solver_run import SolverRun
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -71,16 +65,19 @@ def run_check_herds(
     """Marginals of some herds, whose warnings are kept and not issued."""
     seed = int(stream_key(0, StreamPurpose.CROSS_CHECK)) >> 1
     method = Gibbs(herd=members, seed=seed, moves=moves)
-    keep = KeepOptions(marginals=Marginals(rao_blackwell=True))
-    layout = cached_layout(model, method, None, max_memory)
     burn_in = sweeps // BURN_IN_DIVISOR
-    length = run_length(herds, sweeps - burn_in, burn_in, seconds, 1, sends=False)
-    check_run(layout, keep, length, max_memory)
-    states = initial_states(layout, method, herds, None, keep, sweeps)
-    run = SamplerRun.prepare(layout, method, keep, states, sweeps - burn_in, burn_in)
-    run_until_done(run, run.stopping(is_brief=True), seconds=seconds, progress=False, is_brief=True)
-    run.has_compiled()
-    return build_sampler_result(run)
+    return execute(
+        Query(
+            model,
+            method,
+            budget=Budget(sweeps - burn_in, seconds, burn_in, herds),
+            keep=KeepOptions(marginals=Marginals(rao_blackwell=True)),
+            progress=False,
+            max_memory=max_memory,
+            threads=1,
+            is_cross_check=True,
+        )
+    )
 
 
 # -- beside herding in time ------------------------------------------------------------------------
@@ -122,10 +119,8 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
 def run_belief_propagation_check(model: Model, seconds: float = BP_CHECK_SECONDS) -> Result:
     """What belief propagation makes of a model, soon and compared with nothing."""
     method = BeliefPropagation(damping=BP_CHECK_DAMPING)
-    layout = cached_layout(model, method, None, None)
-    run = SolverRun.prepare(layout, method, KeepOptions(marginals=Marginals()), BP_CHECK_SWEEPS, 0)
-    run_until_done(run, run.stopping(), seconds=seconds, progress=False)
-    return build_solver_result(run)
+    budget = Budget(BP_CHECK_SWEEPS, seconds)
+    return execute(Query(model, method, budget=budget, progress=False, is_cross_check=True))
 
 
 # -- beside a solver -------------------------------------------------------------------------------

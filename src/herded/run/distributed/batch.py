@@ -7,7 +7,6 @@ interpreter over takes longer than the sweeps. The result of a model does not de
 on who runs it, or on how often it is run.
 """
 
-import inspect
 import operator
 import os
 import threading
@@ -28,6 +27,7 @@ from herded.run.distributed.worker_pool import WorkerPool
 from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Progress
+from herded.run.query import QueryOptions
 from herded.run.result import Result
 from herded.run.selection.recommendation import Recommendation
 from herded.system.argument_checks import describe_value
@@ -153,9 +153,7 @@ def _check_options(options: dict[str, Any]) -> None:
     for name in SINGLE_MODEL_OPTIONS:
         if name in options:
             raise MethodError(f"expected no {name}= for many models: use infer for one of them")
-    known = [
-        name for name in inspect.signature(infer).parameters if name not in SINGLE_MODEL_OPTIONS
-    ][2:]
+    known = [name for name in QueryOptions.__annotations__ if name not in SINGLE_MODEL_OPTIONS]
     for name in options:
         if name not in known:
             raise MethodError(

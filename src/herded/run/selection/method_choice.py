@@ -50,7 +50,7 @@ class MethodChoice:
     burn_in: int | None = None  # sweeps, where they were found with the method,
     sweeps: int | None = None  # and those after it,
     chains: int | None = None  # of so many chains or herds
-    doubt: str = ""  # what speaks against any run of this length
+    caveat: str = ""  # why any run of this length may be wrong
 
 
 def choose_method(
@@ -62,18 +62,18 @@ def choose_method(
     seconds: float | None = None,
     max_memory: Size | None = None,
     seed: int = 0,
-    why_sample: str = "",
+    reason_to_sample: str = "",
 ) -> MethodChoice:
     """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
     `updates` are those of each variable that a sampler may take, `chains` those of a ladder,
-    `seconds` is the time there is, `max_memory` the memory in bytes; `why_sample` says why
+    `seconds` is the time there is, `max_memory` the memory in bytes; `reason_to_sample` says why
     elimination would not do, if so.
     """
-    why_not = why_sample
-    if not why_sample and not has_factors(model):
+    why_not = reason_to_sample
+    if not reason_to_sample and not has_factors(model):
         why_not = "the model has no factors to eliminate"
-    elif not why_sample:
+    elif not reason_to_sample:
         limit = (
             DEFAULT_EXACT_MEMORY_BYTES
             if max_memory is None
@@ -106,7 +106,7 @@ def choose_method(
         sweeps=found.sweeps,
         # to compare them
         chains=found.chains if seconds is None else max(found.chains, DEFAULT_CHAINS),
-        doubt=found.doubt,
+        caveat=found.doubt,
     )
 
 

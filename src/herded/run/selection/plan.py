@@ -1,13 +1,17 @@
 """Plan a run by the name of a method, or by none: what `hd.infer(model)` and `herded infer` do.
 
 A name stands for the run that the command line makes of it: four chains, a burn-in, as many sweeps
-as serve most models. Without a name the model decides (`run/selection/method_choice.py`).
+as serve most models. Without a name the model decides (`run/selection/method_choice.py`). A plan is
+the first stage of a run; where `auto` samples, `run/selection/escalation.py` may try others.
 """
 
 import os
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, cast
+
+import numpy as np
 
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.base import Layout
@@ -19,15 +23,21 @@ from herded.methods.registry import make_method
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
 from herded.models.protocol import Model
+from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.checkpoints.checkpoint_header import (
     CheckpointHeader,
     method_from_json,
     read_checkpoint_header,
 )
-from herded.run.execute import issue_warnings, run_method
+from herded.run.execute import execute, issue_warnings, users_level
+from herded.run.interrupted_result import flag_interrupted
+from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.memory.held_results import remaining_limit
-from herded.run.recording.recorders import Marginals
+from herded.run.query import Budget, KeepOptions, Query
+from herded.run.recording.best_state_recorder import BestState
+from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
 from herded.run.result import Diagnostic, Result
+from herded.run.result_check import check_result
 from herded.run.selection.annealing_restarts import anneal_until_time_is_up
 from herded.run.selection.escalation import (
     Stage,
@@ -45,31 +55,13 @@ from herded.run.selection.method_choice import (
     make_log_z_ladder,
     sampler_name,
 )
-from herded.system.atomic_files import FilePath
-from herded.system.memory_limits import Size
+from herded.system.argument_checks import edge_array
 
 NAMED_METHOD_SWEEPS, MAX_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
 TIMED_BURN_IN = 100
 RESUMED_REASON = "a run that has begun goes on"
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is asked of a run; None where the plan decides."""
-
-    task: str = "mar"  # marginals, "map" for the best state, "pr" for log Z
-    sweeps: int | None = None  # of each chain, of which a herd takes as many updates in all
-    seconds: float | None = None
-    burn_in: int | None = None
-    chains: int | None = None
-    herd: int | None = None  # members that draw together
-    weights: str | None = None  # of herding in time
-    slack: float | None = None
-    seed: int = 0
-    max_memory: Size | None = None
-    checkpoint: FilePath | None = None
-    why_sample: str = ""  # why no solver would do, if so
+KEPT_BY_EXACT = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
 @dataclass(frozen=True)
@@ -84,10 +76,10 @@ class Plan:
     chains: int
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
-    begun: CheckpointHeader | None = None  # how far the run of a checkpoint is already
-    doubt: str = ""  # what speaks against any run of this length
-    climbs: int = 0  # updates of each variable that dearer rungs may take; 0 if none is to be tried
-    bridges: bool = False  # whether log Z is found by a ladder and held against Bethe's estimate
+    checkpoint: CheckpointHeader | None = None  # how far the run that is resumed is already
+    caveat: str = ""  # why any run of this length may be wrong
+    escalation_updates: int = 0  # of each variable, for later stages; 0 where there are none
+    checks_log_z: bool = False  # whether log Z of a ladder is compared with Bethe's estimate
 
     @property
     def samples(self) -> bool:
@@ -95,255 +87,295 @@ class Plan:
         return isinstance(self.method, Sampler)
 
 
-def plan_run(model: Model, name: str, asked: Query) -> Plan:
-    """The run that `name` ("auto", "exact", "herded", ...) stands for on this model."""
-    begun = None if asked.checkpoint is None else read_checkpoint_header(asked.checkpoint)
-    choice = _choose_named(model, name, asked, begun)
+def plan_run(query: Query) -> Plan:
+    """The run that the name in `query` ("auto", "exact", "herded", ...) stands for on its model."""
+    path, is_auto = query.checkpoint.path, query.method == "auto"
+    checkpoint = None if path is None else read_checkpoint_header(path)
+    choice = _choose_named(query, checkpoint)
     samples = isinstance(choice.method, Sampler)
-    begun = begun if samples else None
-    chains = (asked.chains or choice.chains or DEFAULT_CHAINS) if samples else 1
+    checkpoint = checkpoint if samples else None
+    chains = query.budget.chains
+    if samples:
+        chains = chains or choice.chains or DEFAULT_CHAINS
+    elif is_auto:  # which was free to choose a solver; a solver that was named refuses chains
+        chains = None
     return Plan(
         choice.name,
         choice.method,
         choice.reason,
-        _sweeps(choice, asked, chains, begun),
-        _burn_in(choice, asked, begun),
-        chains,
+        _count_sweeps(choice, query.budget, chains or 1, checkpoint),
+        _count_burn_in(choice, query.budget, checkpoint),
+        chains or 1,
         choice.layout,
         choice.memory,
-        begun,
-        choice.doubt,
-        _updates(asked) if name == "auto" and samples and asked.task != "pr" else 0,
-        name == "auto" and asked.task == "pr" and samples,
+        checkpoint,
+        choice.caveat,
+        _count_updates(query.budget) if is_auto and samples and query.task != "pr" else 0,
+        is_auto and query.task == "pr" and samples,
     )
 
 
-def _updates(asked: Query) -> int:
-    """Of each variable, in all chains together."""
-    return (asked.chains or DEFAULT_CHAINS) * (asked.sweeps or NAMED_METHOD_SWEEPS)
+def _count_updates(budget: Budget) -> int:
+    """Updates of each variable, in all chains together."""
+    return (budget.chains or DEFAULT_CHAINS) * (budget.sweeps or NAMED_METHOD_SWEEPS)
 
 
-def _choose_named(
-    model: Model, name: str, asked: Query, begun: CheckpointHeader | None
-) -> MethodChoice:
+def _choose_named(query: Query, checkpoint: CheckpointHeader | None) -> MethodChoice:
+    name, options, is_map = cast(str, query.method), query.method_options, query.task == "map"
     if name == "auto":
-        return _choose_automatically(model, asked, begun)
-    herd = {} if asked.herd is None else {"herd": asked.herd}
+        return _choose_automatically(query, checkpoint)
+    herd = {} if options.herd is None else {"herd": options.herd}
     if name == "herded":
-        return MethodChoice(name, _make_herded_gibbs(model, asked), "")
-    if name in ("gibbs", "herd", "blocks") and asked.task == "map":
-        found: Any = make_annealed_method(model, asked.seed, herded=False)
+        return MethodChoice(name, _make_herded_gibbs(query), "")
+    if name in ("gibbs", "herd", "blocks") and is_map:
+        annealed: Any = make_annealed_method(query.model, options.seed, herded=False)
         plain: Any = make_method(name, **herd)
-        return MethodChoice(name, replace(found, herd=plain.herd, moves=plain.moves), "")
+        return MethodChoice(name, replace(annealed, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
-        if asked.task == "pr":
-            return MethodChoice(name, make_log_z_ladder(asked.seed, asked.herd or 1), "")
-        return MethodChoice(name, Tempered(Gibbs(seed=asked.seed, herd=asked.herd or 1)), "")
-    return MethodChoice(name, make_method(name, seed=asked.seed, **herd), "")
+        if query.task == "pr":
+            return MethodChoice(name, make_log_z_ladder(options.seed, options.herd or 1), "")
+        ladder = Tempered(Gibbs(seed=options.seed, herd=options.herd or 1))
+        return MethodChoice(name, ladder, "")
+    return MethodChoice(name, make_method(name, seed=options.seed, **herd), "")
 
 
-def _choose_automatically(
-    model: Model, asked: Query, begun: CheckpointHeader | None
-) -> MethodChoice:
-    """What suits the model, or what its run was begun with.
+def _choose_automatically(query: Query, checkpoint: CheckpointHeader | None) -> MethodChoice:
+    """What suits the model, or what the run of a checkpoint was started with.
 
-    Who asks for the same again gets the same plan. Who asks for more gets the method, and the
-    chains, that the run was begun with.
+    Repeating a request yields the same plan. A request for more sweeps gets the method, and the
+    chains, that the run was started with.
     """
-    searches = begun is not None and asked.task != "mar"
+    resumes_search = checkpoint is not None and query.task != "mar"
+    seed = query.method_options.seed
     choice = choose_method(
-        model,
-        asked.task,
-        updates=_updates(asked),
-        chains=asked.chains,
-        seconds=asked.seconds,
-        max_memory=asked.max_memory,
-        seed=asked.seed,
-        why_sample=RESUMED_REASON if searches else asked.why_sample,
+        query.model,
+        query.task,
+        updates=_count_updates(query.budget),
+        chains=query.budget.chains,
+        seconds=query.budget.seconds,
+        max_memory=query.max_memory,
+        seed=seed,
+        reason_to_sample=RESUMED_REASON if resumes_search else _reason_to_sample(query),
     )
-    if searches and choice.name == "bp":  # a ladder goes on, or is refused for its memory
-        return MethodChoice("tempered", make_log_z_ladder(asked.seed), RESUMED_REASON)
-    if begun is None or searches or choice.method == method_from_json(begun.method):
+    if resumes_search and choice.name == "bp":  # a ladder is resumed, or refused for its memory
+        return MethodChoice("tempered", make_log_z_ladder(seed), RESUMED_REASON)
+    if checkpoint is None or resumes_search or choice.method == method_from_json(checkpoint.method):
         return choice
-    return _choose_as_checkpointed(model, asked, begun)
+    return _choose_as_checkpointed(query, checkpoint)
 
 
-def _make_herded_gibbs(model: Model, asked: Query) -> Method:
+def _choose_as_checkpointed(query: Query, checkpoint: CheckpointHeader) -> MethodChoice:
+    """The method of the checkpoint; whoever resumes the run refuses another seed."""
+    seed, method = query.method_options.seed, method_from_json(checkpoint.method)
+    if method is None:
+        suited = default_weights(query.model, seed=seed, max_memory=query.max_memory)
+        return MethodChoice("herded", suited, RESUMED_REASON)
+    # The burn-in of a herd was planned for so many updates of all members.
+    burn_in = checkpoint.burn_in if checkpoint.herd > 1 else None
+    return MethodChoice(
+        sampler_name(method),
+        replace(method, seed=seed),
+        RESUMED_REASON,
+        burn_in=burn_in,
+        chains=checkpoint.chains,
+    )
+
+
+def _reason_to_sample(query: Query) -> str:
+    """Why only a sampler will do, if so."""
+    if query.reason_to_sample:
+        return query.reason_to_sample
+    if query.start is not None:
+        return "a start is for a sampler"
+    for choice in query.keep_or_default.choices:
+        if not (isinstance(choice, KEPT_BY_EXACT) and _exact_can_keep(query.model, choice)):
+            return f"only samplers keep {type(choice).__name__}"
+    return ""
+
+
+def _exact_can_keep(model: Model, choice: object) -> bool:
+    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
+    if isinstance(choice, PairMarginals) and choice.edges is not None:
+        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
+        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
+        return all(tuple(pair) in known for pair in pairs.tolist())
+    if isinstance(choice, Joint):
+        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
+    return True
+
+
+def _make_herded_gibbs(query: Query) -> Method:
     """Herded Gibbs with the given options; the others suit the model."""
-    weights, slack, seed = asked.weights, asked.slack, asked.seed
-    if asked.herd is not None:
-        return HerdedGibbs(herd=asked.herd, seed=seed)
-    if asked.task == "map":
+    model, options, limit = query.model, query.method_options, query.max_memory
+    weights, slack, seed = options.weights, options.slack, options.seed
+    if options.herd is not None:
+        return HerdedGibbs(herd=options.herd, seed=seed)
+    if query.task == "map":
         suited = make_annealed_method(model, seed)
         if weights is None:
             return suited
         return HerdedGibbs(weights, seed=seed, schedule=suited.schedule)
     if weights is None and slack is None:
-        return default_weights(model, seed=seed, max_memory=asked.max_memory)
+        return default_weights(model, seed=seed, max_memory=limit)
     if weights is None:
-        weights = default_weights(model, max_memory=asked.max_memory).weights
+        weights = default_weights(model, max_memory=limit).weights
     if slack is None:
         slack = POOLED_SLACK if weights == "pooled" else 0.0
     return HerdedGibbs(weights=weights, slack=slack, seed=seed)
 
 
-def _sweeps(
-    choice: MethodChoice, asked: Query, chains: int, begun: CheckpointHeader | None
+def _count_sweeps(
+    choice: MethodChoice, budget: Budget, chains: int, checkpoint: CheckpointHeader | None
 ) -> int | None:
-    if asked.seconds is not None and asked.sweeps is None:
+    """Sweeps of each chain; None where the clock decides."""
+    if budget.seconds is not None and budget.sweeps is None:
         return None
     if choice.burn_in is not None:  # planned for so many updates in all
-        each = _updates(asked) // (chains * sampler_capabilities(choice.method).members)
-        found = max(1, each - choice.burn_in)
+        each = _count_updates(budget) // (chains * sampler_capabilities(choice.method).members)
+        sweeps = max(1, each - choice.burn_in)
         if choice.chains == chains:
-            found = choice.sweeps or found
-        return found if begun is None or asked.sweeps else max(found, begun.recorded)
-    if asked.sweeps is not None:
-        return asked.sweeps
+            sweeps = choice.sweeps or sweeps
+        return sweeps if checkpoint is None or budget.sweeps else max(sweeps, checkpoint.recorded)
+    if budget.sweeps is not None:
+        return budget.sweeps
     if not isinstance(choice.method, Sampler):
         return SOLVER_SWEEPS
-    return NAMED_METHOD_SWEEPS if begun is None else max(NAMED_METHOD_SWEEPS, begun.recorded)
+    recorded = 0 if checkpoint is None else checkpoint.recorded
+    return max(NAMED_METHOD_SWEEPS, recorded)
 
 
-def _burn_in(choice: MethodChoice, asked: Query, begun: CheckpointHeader | None) -> int:
-    """None for annealing, which is all burn-in, and for solvers."""
+def _count_burn_in(
+    choice: MethodChoice, budget: Budget, checkpoint: CheckpointHeader | None
+) -> int:
+    """Sweeps of the burn-in: 0 for annealing, which is all burn-in, and for solvers."""
     if not isinstance(choice.method, Sampler):
         return 0
     if is_annealed(choice.method):
-        if asked.burn_in:
+        if budget.burn_in:
             raise MethodError(
                 "expected no burn_in for the best state, which is searched for by annealing: drop "
                 "it"
             )
         return 0
-    if asked.burn_in is not None:
-        return asked.burn_in
-    if begun is not None:
-        return begun.burn_in
+    if budget.burn_in is not None:
+        return budget.burn_in
+    if checkpoint is not None:
+        return checkpoint.burn_in
     if choice.burn_in is not None:
         return choice.burn_in
-    if asked.seconds is not None:
+    if budget.seconds is not None:
         return TIMED_BURN_IN
-    return min(MAX_BURN_IN, (asked.sweeps or NAMED_METHOD_SWEEPS) // 10)
-
-
-def _choose_as_checkpointed(model: Model, asked: Query, begun: CheckpointHeader) -> MethodChoice:
-    """What a run that has begun was begun with; another seed is refused by whoever resumes it."""
-    method = method_from_json(begun.method)
-    if method is None:
-        suited = default_weights(model, seed=asked.seed, max_memory=asked.max_memory)
-        return MethodChoice("herded", suited, RESUMED_REASON)
-    same = replace(method, seed=asked.seed)
-    planned = begun.burn_in if begun.herd > 1 else None  # for so many updates of all members
-    return MethodChoice(
-        sampler_name(method), same, RESUMED_REASON, burn_in=planned, chains=begun.chains
-    )
+    return min(MAX_BURN_IN, (budget.sweeps or NAMED_METHOD_SWEEPS) // 10)
 
 
 # -- do it -----------------------------------------------------------------------------------------
 
 
-def execute_plan(model: Model, plan: Plan, seconds: float | None = None, **options: Any) -> Result:
-    """Do what was planned; `options` are the others of `run_method`."""
-    if options.get("layout") is None:
-        options["layout"] = plan.layout
-    if plan.samples and options.get("keep") is None:
-        options["keep"] = [Marginals(rao_blackwell=True)]
+def plan_and_execute(query: Query) -> Result:
+    """Plan the run that a query names, and do it; an interrupted run is returned and flagged.
 
-    if not (plan.climbs or plan.bridges) or options.get("start") is not None:
-        return _with_reason(_run_planned_method(model, plan, seconds, options), plan)
-    go_on = (
-        _escalate_log_z
-        if plan.bridges
-        else _search_best_state
-        if is_annealed(plan.method)
-        else _escalate
-    )
+    Several runs may be tried for one answer. They share one event that Ctrl-C sets, so that none
+    starts after it.
+    """
+    plan = plan_run(query)
+    with stop_event_on_interrupt() if plan.samples else nullcontext() as stop:
+        result = execute_plan(plan, query)
+    is_stopped = result.provenance["interrupted"] or (stop is not None and stop.is_set())
+    return flag_interrupted(result) if is_stopped else result
+
+
+def execute_plan(plan: Plan, query: Query) -> Result:
+    """Do what was planned for a query."""
+    if query.method == "auto" and not plan.samples:
+        query = replace(query, executor=None)  # a solver, which has no use for it, was not named
+    if plan.samples and query.keep is None:
+        query = replace(query, keep=KeepOptions(marginals=Marginals(rao_blackwell=True)))
+    query = replace(query, layout=plan.layout if query.layout is None else query.layout)
+    if query.start is not None or not (plan.escalation_updates or plan.checks_log_z):
+        return _with_reason(_run_planned_method(plan, query), plan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # only those of the answer are issued
-        result = go_on(model, plan, seconds, options)
+        result = _run_stages(plan, query)
     issue_warnings(result)
     return _with_reason(result, plan)
 
 
-def _run_planned_method(
-    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
-) -> Result:
+def _run_stages(plan: Plan, query: Query) -> Result:
+    """Do what was planned, and try other methods where it is not enough."""
+    if is_annealed(plan.method):
+        return _search_best_state(plan, query)
+    stage, run = first_stage(plan, query)
+    if plan.checks_log_z:
+        return escalate_log_z(stage, run, query.budget.seconds)
+    return escalate(query.model, stage, run, plan.escalation_updates, query.budget.seconds)
+
+
+def _run_planned_method(plan: Plan, query: Query) -> Result:
     """One run, or rounds of annealing where the clock ends them."""
-
-    def run(method: Method, **length: Any) -> Result:
-        return run_method(model, method, chains=plan.chains, **length, **options)
-
+    seconds = query.budget.seconds
+    budget = Budget(plan.sweeps, seconds, plan.burn_in, plan.chains)
+    query = replace(query, method=plan.method, budget=budget)
     if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
-        return run(plan.method, sweeps=plan.sweeps, seconds=seconds, burn_in=plan.burn_in)
-    if options.get("checkpoint") is not None:
+        return execute(query, check_result)
+    if query.checkpoint.path is not None:
         raise MethodError(
             "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
             "annealing that the clock ends cannot be resumed"
         )
-    return anneal_until_time_is_up(run, plan.method, seconds)
+    return anneal_until_time_is_up(query, seconds)
 
 
-def _escalate(model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]) -> Result:
-    """Do what was planned, and climb on where that is not enough."""
-    first, run = first_stage(model, plan, options)
-    return escalate(model, first, run, plan.climbs, seconds)
+def first_stage(plan: Plan, query: Query) -> tuple[Stage, StageRunner]:
+    """What was planned as the first stage of an escalation, and how its stages are run."""
 
+    def run(stage: Stage, seconds: float | None, name: str) -> Result:
+        return _run_stage(query, stage, seconds, "" if name == plan.name else name)
 
-def _escalate_log_z(
-    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
-) -> Result:
-    """log Z by the ladder that was planned."""
-    return escalate_log_z(*first_stage(model, plan, options), seconds)
-
-
-def first_stage(model: Model, plan: Plan, options: dict[str, Any]) -> tuple[Stage, StageRunner]:
-    """What was planned as the first rung of a climb, and how its rungs are run."""
     method = cast(Sampler, plan.method)
-
-    def run(rung: Stage, seconds: float | None, name: str) -> Result:
-        return _run_stage(model, rung, seconds, options, "" if name == plan.name else name)
-
     return Stage(plan.name, method, plan.sweeps, plan.burn_in, plan.chains), run
 
 
-def _search_best_state(
-    model: Model, plan: Plan, seconds: float | None, options: dict[str, Any]
-) -> Result:
+def _search_best_state(plan: Plan, query: Query) -> Result:
     """The better of the best states that annealing and a ladder find, in half of the time each."""
+    seconds = query.budget.seconds
     half = None if seconds is None else seconds / 2
-    annealed = _run_planned_method(model, plan, half, options)
-    method = cast(Sampler, plan.method)
-    rung = tempering_stage(model, method.seed, plan.climbs, plan.chains, by_clock=half is not None)
+    annealed = _run_planned_method(plan, replace(query, budget=replace(query.budget, seconds=half)))
+    method, updates = cast(Sampler, plan.method), plan.escalation_updates
+    by_clock = half is not None
+    ladder = tempering_stage(query.model, method.seed, updates, plan.chains, by_clock=by_clock)
     return keep_better_state(
         annealed,
         Stage("annealing", method, plan.sweeps, 0, plan.chains),
-        rung._replace(burn_in=0),
-        lambda one: _run_stage(model, one, half, options, one.name),
+        ladder._replace(burn_in=0),
+        lambda stage: _run_stage(query, stage, half, stage.name),
     )
 
 
-def _run_stage(
-    model: Model, rung: Stage, seconds: float | None, options: dict[str, Any], name: str
-) -> Result:
-    """A run with a checkpoint of its own, beside that of the first, and a layout of its own."""
-    own = {**options, "max_memory": remaining_limit(options.get("max_memory"), rung.held)}
-    if name:
-        own["layout"] = None
-        path = options.get("checkpoint")
-        own["checkpoint"] = path and f"{os.fspath(path)}.{name.replace(' ', '-')}"
-    own |= {"sweeps": rung.sweeps, "burn_in": rung.burn_in, "chains": rung.chains}
-    return run_method(model, rung.method, seconds=seconds, **own)
+def _run_stage(query: Query, stage: Stage, seconds: float | None, name: str) -> Result:
+    """Run a stage; one with a name has a layout and a checkpoint of its own, beside the first's."""
+    checkpoint = query.checkpoint
+    if name and checkpoint.path:
+        path = f"{os.fspath(checkpoint.path)}.{name.replace(' ', '-')}"
+        checkpoint = replace(checkpoint, path=path)
+    stage_query = replace(
+        query,
+        method=stage.method,
+        budget=Budget(stage.sweeps, seconds, stage.burn_in, stage.chains),
+        layout=None if name else query.layout,
+        checkpoint=checkpoint,
+        max_memory=remaining_limit(query.max_memory, stage.held),
+    )
+    return execute(stage_query, check_result)
 
 
 def _with_reason(result: Result, plan: Plan) -> Result:
-    """Say why the method was chosen, and what speaks against any run as long as planned."""
-    if plan.doubt and result.method == plan.method:
-        warnings.warn(plan.doubt, HerdedWarning, stacklevel=5)
-        found = Diagnostic("plan", "warning", plan.doubt)
+    """Say why the method was chosen, and why any run as long as planned may be wrong."""
+    if plan.caveat and result.method == plan.method:
+        warnings.warn(plan.caveat, HerdedWarning, stacklevel=users_level())
+        found = Diagnostic("plan", "warning", plan.caveat)
         result = replace(
             result,
-            warnings=(plan.doubt, *result.warnings),
+            warnings=(plan.caveat, *result.warnings),
             diagnostics=(found, *result.diagnostics),
         )
     return replace(result, reason=plan.reason)
