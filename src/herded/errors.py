@@ -132,7 +132,7 @@ class CorpusError(HerdedError, ValueError):
     ...     hd.ner.score([["O", "B-PERSON"]], [["O"]])
     ... except hd.CorpusError as error:
     ...     print(error)
-    expected 2 guessed labels of sentence 0, as many as true, got 1
+    expected 2 guessed labels of sentence 0, as in the truth, got 1
     """
 
 

@@ -156,7 +156,7 @@ def test_train(capsys, recipe):
     assert recipe == [((["a.conll", "b"],), {"out": "m.npz"})]
     assert out == (
         "1234 words, labels O PER\nepoch 1: loss 0.5000\nepoch 2: loss 0.2500, f1 0.7500\n"
-        "too few documents for --skip: a chain alone\nwrote m.npz, 2.3 MB\n"
+        "too few documents for --skip: only a chain was trained\nwrote m.npz, 2.3 MB\n"
     )
 
 

@@ -72,7 +72,7 @@ def test_the_table_reads_well():
 
 
 def test_unequal_lengths_are_refused():
-    with pytest.raises(HerdedError, match="expected 2 guessed sentences, as many as true, got 1"):
+    with pytest.raises(HerdedError, match="expected 2 guessed sentences, as in the truth, got 1"):
         score([["O"], ["O"]], [["O"]])
     with pytest.raises(HerdedError, match="expected 1 guessed labels of sentence 0"):
         score([["O"]], [["O", "O"]])

@@ -180,7 +180,7 @@ def test_find_and_tag_documents_agree(made, sample):
     assert [(entity.start, entity.kind) for entity in recogniser.tag(text)] == names and names
     assert all(list(own) == to_bio(own) for own in labels)
     assert list(recogniser.tag_documents([])) == list(recogniser.find(iter(()))) == []
-    with pytest.raises(CorpusError, match="got words alone: use tag_documents"):
+    with pytest.raises(CorpusError, match="got only words: use tag_documents"):
         list(recogniser.find(sample[:1]))
 
 

@@ -1,7 +1,7 @@
-"""How well entities were found: precision, recall and F1 over whole entities, not words.
+"""Scores of recognised entities: precision, recall and F1 over whole entities, not words.
 
-An entity counts as found if its first word, last word and kind are right. What would divide by
-zero is 0.
+An entity counts as found if its first word, last word and kind are right. A score that would divide
+by zero is 0.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ import numpy as np
 from herded.errors import CorpusError
 from herded.ner.text.labels import spans
 
-SentenceLabels = Sequence[str]  # of one sentence
+SentenceLabels = Sequence[str]  # the labels of one sentence
 
 MAX_BOOTSTRAP_NUMBERS = 1 << 22  # numbers drawn at once by the bootstrap
 
@@ -26,7 +26,7 @@ class Score:
     Attributes
     ----------
     found : int
-        Entities that are true and were guessed.
+        The number of entities that are true and were guessed.
     true, guessed : int
     kinds : dict
         From kinds to their scores.
@@ -71,8 +71,8 @@ class Score:
 def score(truth: Sequence[SentenceLabels], guess: Sequence[SentenceLabels]) -> Score:
     """Compare guessed labels with the true ones, entity by entity.
 
-    An entity is found if its first word, its last word and its kind are right. What would divide by
-    zero is 0.
+    An entity is found if its first word, its last word and its kind are right. A score that would
+    divide by zero is 0.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def score(truth: Sequence[SentenceLabels], guess: Sequence[SentenceLabels]) -> S
     Raises
     ------
     CorpusError
-        If there are not as many guessed labels as true ones.
+        If the numbers of guessed and true labels differ.
 
     Examples
     --------
@@ -123,17 +123,17 @@ def bootstrap(
     resamples: int = 1000,
     seed: int = 0,
 ) -> "Interval":
-    """An interval that holds 95 % of the F1 scores of resampled documents.
+    """Resample the F1 score: an interval that holds 95 % of resampled scores.
 
-    Documents are drawn with replacement, as many as there are.
+    Each resample draws as many documents as there are, with replacement.
 
     Parameters
     ----------
     truth, guess : sequence of sequence of sequence of str
         Labels by document, then by sentence.
     other : optional
-        A second guess. The interval is then of its F1 less that of `guess`, on the same documents:
-        one without 0 tells the guesses apart.
+        A second guess. The interval is then that of its F1 minus that of `guess`, on the same
+            documents; if it excludes 0, the guesses differ significantly.
     resamples : int
     seed : int
 
@@ -174,7 +174,7 @@ def bootstrap(
 
 @dataclass(frozen=True)
 class Interval:
-    """A value, and where 95 % of resamples have it."""
+    """A value, and the interval with 95 % of the resampled values."""
 
     value: float
     low: float
@@ -187,7 +187,7 @@ class Interval:
 def _counts(
     truth: Sequence[Sequence[SentenceLabels]], guess: Sequence[Sequence[SentenceLabels]]
 ) -> np.ndarray:
-    """Per document the entities found, true and guessed."""
+    """Count the entities found, true and guessed in each document."""
     _check_as_many("documents", truth, guess)
     if not truth:
         raise CorpusError("expected at least 1 document to draw from, got none")
@@ -196,7 +196,7 @@ def _counts(
 
 
 def _f1(counts: np.ndarray) -> np.ndarray:
-    """F1 from found, true and guessed on the last axis."""
+    """Compute F1 from found, true and guessed counts on the last axis."""
     found, true, guessed = np.moveaxis(counts, -1, 0)
     given: np.ndarray = 2.0 * found / np.maximum(true + guessed, 1)
     return given
@@ -209,5 +209,5 @@ def _difference(f1: list[np.ndarray]) -> np.ndarray:
 def _check_as_many(what: str, truth: Sequence[Any], guess: Sequence[Any]) -> None:
     if len(truth) != len(guess):
         raise CorpusError(
-            f"expected {len(truth)} guessed {what}, as many as true, got {len(guess)}"
+            f"expected {len(truth)} guessed {what}, as in the truth, got {len(guess)}"
         )

@@ -1,4 +1,4 @@
-"""Find names in a text: split it into words, label them, and collect the spans."""
+"""The recogniser: it splits a text into words, labels them, and collects the names."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,21 +23,21 @@ from herded.ner.text.labels import spans, to_bio
 from herded.ner.text.word_atoms import Vocabulary
 from herded.system.argument_checks import is_number_between
 
-WORDS_PER_BATCH = 2**15  # words, so that batches take little memory
+WORDS_PER_BATCH = 2**15  # few enough for batches to take little memory
 
 
 @dataclass(frozen=True)
 class Entity:
-    """A name in a text, as `Recogniser.tag` finds it.
+    """A name in a text, as found by `Recogniser.tag`.
 
     Attributes
     ----------
     start, end : int
-        Its place in characters: ``text[start:end]``.
+        Its position in characters: ``text[start:end]``.
     kind : str
     text : str
     probability : float
-        That its words have these labels, by the chain.
+        The probability under the chain that its words have these labels.
 
     Examples
     --------
@@ -54,16 +54,16 @@ class Entity:
 
 
 class Recogniser:
-    """A trained model that finds names in texts; `load` gives one.
+    """A trained model that finds names in texts; `load` returns one.
 
     Parameters
     ----------
     chain : herded.ner.crf.chain_weights.ChainWeights
         The linear chain, such as `CRF().fit(...).chain_`.
     ties : herded.ner.crf.skip_chain.TieWeights, optional
-        Ties between mentions of a word, for skip-chains.
+        The ties between mentions of a word, for skip-chains.
     card : dict, optional
-        Data, licences and scores.
+        The data, licences and scores of the model.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Recogniser:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of names it knows."""
+        """The kinds of names that the model knows."""
         return self.chain.kinds
 
     @cached_property
@@ -101,20 +101,20 @@ class Recogniser:
         sweeps: int = 400,
         seed: int = 0,
     ) -> list[Entity]:
-        """The names in a text, in order.
+        """Find the names in a text, in order.
 
         Parameters
         ----------
         text : str
         decoder : str, optional
-            One of `DECODERS`; by default "viterbi", which with `skip` goes in rounds.
+            One of `DECODERS`; by default "viterbi", which is iterated with `skip`.
         skip : bool
             Whether to tie a name to its other mentions in the text; otherwise every sentence is
             labelled by itself.
         sweeps : int
-            Of a sampler.
+            The sweeps of a sampler.
         seed : int
-            Of a sampler.
+            The seed of a sampler.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Recogniser:
         Raises
         ------
         CorpusError
-            If `text` is no string, or the model has no ties for `skip`.
+            If `text` is not a string, or the model has no ties for `skip`.
         MethodError
             If there is no such decoder.
 
@@ -139,7 +139,7 @@ class Recogniser:
         return next(iter(self.find([document], **options)))
 
     def find(self, documents: Iterable[Document], **options: Any) -> Iterator[list[Entity]]:
-        """The names in each of several documents, which must have their texts.
+        """Find the names in each of several documents, which must have their texts.
 
         The options are those of `tag`. Yields a list of `Entity` for each document.
         """
@@ -149,10 +149,10 @@ class Recogniser:
     def tag_documents(
         self, documents: Iterable[Document], **options: Any
     ) -> Iterator[list[tuple[str, ...]]]:
-        """The labels of each of several documents.
+        """Label the words of each of several documents.
 
-        The options are those of `tag`. Yields for each document a list with a tuple of BIO labels
-        for each sentence. A batch of documents is in memory at a time.
+        The options are those of `tag`. Yields, for each document, a list with a tuple of BIO labels
+        for each sentence. One batch of documents is in memory at a time.
         """
         for part, batch, _, labels in self._batches(documents, **options):
             words = [self.chain.labels[k] for k in labels]
@@ -174,12 +174,12 @@ class Recogniser:
         sweeps: int = 400,
         seed: int = 0,
     ) -> Iterator[tuple[list[Document], Batch, np.ndarray, np.ndarray]]:
-        """Documents of about `WORDS_PER_BATCH` words together, their scores and their labels."""
+        """Yield documents of about `WORDS_PER_BATCH` words in all, with their scores and labels."""
         decoder = chosen_decoder(decoder)
         if skip and self.ties is None:
-            raise CorpusError("expected a model with ties for a skip-chain, got a chain alone")
+            raise CorpusError("expected a model with ties for skip-chains, got a chain alone")
         ties = self.ties if skip else None
-        # What is drawn for a word depends on its place, which must be that in its document.
+        # Random draws for a word depend on its position, which must be the one in its document.
         for part in _parts(documents, 0 if decoder in RANDOM_DECODERS else WORDS_PER_BATCH):
             words = [[sentence.words for sentence in document.sentences] for document in part]
             batch = encode(words, self._vocabulary, self.chain.lexicon)
@@ -212,7 +212,7 @@ class Recogniser:
     def _chances(
         self, places: list[Any], batch: Batch, scores: np.ndarray, labels: np.ndarray
     ) -> np.ndarray:
-        """The probability of each span, calibrated by `trust`, which was fitted on unseen text."""
+        """Compute the probability of each span, calibrated by `trust`, fitted on unseen text."""
         trust = 1.0 if self.ties is None else self.ties.trust
         table = np.array([place[:3] for place in places], np.int64).reshape(-1, 3)
         ends = np.stack([batch.starts[table[:, 0]], batch.starts[table[:, 0] + 1]], axis=1)
@@ -224,7 +224,7 @@ class Recogniser:
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that `load` reads; it appears when it is complete."""
+        """Write the model to a file for `load`, which appears only when complete."""
         extra: dict[str, Any] = {"card": self.card}
         if self.ties is not None:
             extra |= {"ties": self.ties.table, "trust": self.ties.trust, "rule": self.ties.rule}
@@ -305,7 +305,7 @@ def _entity(
     words, starts = document.sentences[sentence].words, document.sentences[sentence].starts
     if document.text is None or starts is None:
         raise CorpusError(
-            f"expected document {document.name!r} with its text and offsets, got words alone: use "
+            f"expected document {document.name!r} with its text and offsets, got only words: use "
             "tag_documents for labels"
         )
     start, end = starts[first], starts[last - 1] + len(words[last - 1])

@@ -1,8 +1,8 @@
-"""Text with its names marked: in colours, in brackets, as JSON lines, as a page, as columns.
+"""Text with marked names: in colours, in brackets, as JSON lines, as a page, as columns.
 
-All take the text block by block, each with its entities, and give pieces to be written one after
-another: a text of any length needs the memory of one block. What stands between the entities is
-kept as it is, except that characters which control a terminal are written as escapes.
+All functions take the text in blocks, each with its entities, and yield pieces to be written in
+order, so a text of any length needs the memory of one block. Text between the entities is kept,
+except that characters which control a terminal are written as escapes.
 """
 
 import html
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
 Block = tuple[str, "Sequence[Entity]"]  # a part of the text; offsets count from its beginning
 
-# Control characters, marks that turn the direction of writing, and halves of characters.
+# Control characters, marks that change the direction of writing, and halves of characters.
 _STEERING = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _UNSAFE = re.compile(rf"[{_STEERING}]|\r(?!\n)")
-_UNSAFE_IN_JSON = re.compile(rf"[{_STEERING}\u2028\u2029]")  # also what some take for a line's end
+_UNSAFE_IN_JSON = re.compile(
+    rf"[{_STEERING}\u2028\u2029]"
+)  # also characters that some programs take as line ends
 
-# Of each kind the marker on a terminal, and on a light and a dark page.
+# The marker of each kind on a terminal, and on a light and a dark page.
 _MARKERS = (
     ("bright_yellow", "#fde68a", "#713f12"),
     ("bright_green", "#bbf7d0", "#14532d"),
@@ -37,7 +39,7 @@ _MARKERS = (
 )
 _OWN_MARKERS = {"PERSON": 0, "LOCATION": 1, "ORGANIZATION": 2}  # the others share the rest
 
-_INK = "#1f2937"  # on what is light
+_INK = "#1f2937"  # on light backgrounds
 _STYLE = """
 body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 46rem; background: var(--page);
   color: var(--ink); font: 1rem/1.9 system-ui, sans-serif; }
@@ -53,7 +55,7 @@ mark { color: inherit; background: var(--marker, var(--page)); padding: .1em .3e
 
 
 def bracket_entities(blocks: Iterable[Block]) -> Iterator[str]:
-    """Plain text: "[PERSON Tim Roth]". Ends with a new line."""
+    """Mark names in plain text: "[PERSON Tim Roth]". Ends with a new line."""
     return _lines(
         visible(piece) if entity is None else f"[{visible(entity.kind)} {visible(piece)}]"
         for text, entities in blocks
@@ -62,9 +64,9 @@ def bracket_entities(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def colour_entities(blocks: Iterable[Block], kinds: Sequence[str], colours: str) -> Iterator[str]:
-    """Marked for a terminal with these `colours`, and at the end how many of each kind there are.
+    """Mark names for a terminal with these `colours`, and count each kind at the end.
 
-    Few colours ("standard") are named, and each terminal has its own idea of them; else ("256",
+    Few colours ("standard") are named, and each terminal shows them differently; otherwise ("256",
     "truecolor") they are those of the page.
     """
     from rich.console import COLOR_SYSTEMS
@@ -80,7 +82,7 @@ def colour_entities(blocks: Iterable[Block], kinds: Sequence[str], colours: str)
 
     def marked(text: str, kind: str) -> str:
         style = styles.get(kind, plain)
-        # Line by line, for a marker would run on to the end of the terminal's line.
+        # Line by line, since a marker would extend to the end of the terminal's line.
         return "\n".join(style.render(line, color_system=system) for line in text.split("\n"))
 
     def pieces() -> Iterator[str]:
@@ -98,7 +100,7 @@ def colour_entities(blocks: Iterable[Block], kinds: Sequence[str], colours: str)
 
 
 def colours_of(file: TextIO) -> str | None:
-    """The colours that the file can show; None if it is no terminal, or NO_COLOR is set."""
+    """Return the colours that the file supports; None without a terminal or with NO_COLOR."""
     from rich.console import Console
 
     console = Console(file=file)
@@ -106,7 +108,7 @@ def colours_of(file: TextIO) -> str | None:
 
 
 def json_lines(blocks: Iterable[Block], document: str) -> Iterator[str]:
-    """An object for each entity, a line each; offsets are characters of the whole text."""
+    """Write an object for each entity on a line; offsets count characters of the whole text."""
     offset = 0
     for text, entities in blocks:
         for entity in entities:
@@ -124,7 +126,7 @@ def json_lines(blocks: Iterable[Block], document: str) -> Iterator[str]:
 
 
 def html_page(blocks: Iterable[Block], kinds: Sequence[str], title: str) -> Iterator[str]:
-    """One HTML page that needs nothing else."""
+    """Write one self-contained HTML page."""
     numbers = _marker_numbers(kinds)
     name = _escape_text(title)
     yield (
@@ -150,7 +152,7 @@ def html_page(blocks: Iterable[Block], kinds: Sequence[str], title: str) -> Iter
 
 
 def conll_columns(blocks: Iterable[Block]) -> Iterator[str]:
-    """A word, a tab and its BIO label per line, and a blank line after each sentence."""
+    """Write a word, a tab and its BIO label per line, and a blank line after each sentence."""
     for text, entities in blocks:
         starts = [entity.start for entity in entities]
         for spans in sentences(text):
@@ -164,7 +166,7 @@ def conll_columns(blocks: Iterable[Block]) -> Iterator[str]:
 
 
 def visible(text: str) -> str:
-    r"""The text with characters that steer a terminal written as escapes: "\x1b"."""
+    r"""Escape characters that control a terminal: "\x1b"."""
     return _UNSAFE.sub(_escape, text)
 
 
@@ -178,7 +180,7 @@ def _escape_text(text: str) -> str:
 
 
 def _pieces(text: str, entities: "Sequence[Entity]") -> "Iterator[tuple[str, Entity | None]]":
-    """The whole text in order: what is between entities, and each with what it covers."""
+    """Split the text into pieces between entities and pieces with their entity."""
     at = 0
     for entity in entities:
         yield text[at : entity.start], None
@@ -188,7 +190,7 @@ def _pieces(text: str, entities: "Sequence[Entity]") -> "Iterator[tuple[str, Ent
 
 
 def _lines(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces, and a new line if the last one has none."""
+    """Yield the pieces, and a new line if the last one has none."""
     last = "\n"
     for piece in pieces:
         if piece:
@@ -199,14 +201,14 @@ def _lines(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _marker_numbers(kinds: Sequence[str]) -> dict[str, int]:
-    """Of each kind its number among the markers; those beyond the six share."""
+    """Number the marker of each kind; kinds beyond the sixth share markers."""
     shared = len(_MARKERS) - len(_OWN_MARKERS)
     others = [kind for kind in kinds if kind not in _OWN_MARKERS]
     return _OWN_MARKERS | {kind: 3 + i % shared for i, kind in enumerate(others)}
 
 
 def _colours_style() -> str:
-    """The page's colours, by day and by night."""
+    """Return the page's colours for light and dark mode."""
     light = " ".join(f".m{i} {{ --marker: {m[1]}; }}" for i, m in enumerate(_MARKERS))
     dark = " ".join(f".m{i} {{ --marker: {m[2]}; }}" for i, m in enumerate(_MARKERS))
     return (

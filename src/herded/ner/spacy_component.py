@@ -1,7 +1,7 @@
 """The recogniser as a component of a spaCy pipeline: `nlp.add_pipe("herded_ner")`.
 
-spaCy finds this module by itself, through the entry point `spacy_factories`. Words are spaCy's own
-tokens, and so are sentences if the pipeline has set them; else our rules split the text.
+spaCy finds this module through the entry point `spacy_factories`. Words are spaCy's tokens, and so
+are sentences if the pipeline has set them; otherwise our rules split the text.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 LABELS: dict[str, dict[str, str]] = {
     "spacy": {"PERSON": "PERSON", "ORGANIZATION": "ORG", "LOCATION": "LOC"},
     "herded": {},
-}  # by the component's option: names that kinds get in `doc.ents`
+}  # by the component's option: the names of kinds in `doc.ents`
 
 
 class EntityComponent:
-    """Sets `doc.ents`. Entities that are there already stay, unless it may `overwrite` them."""
+    """A component that sets `doc.ents`. Existing entities stay, unless it may `overwrite` them."""
 
     def __init__(
         self,
@@ -46,14 +46,14 @@ class EntityComponent:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What `ent.label_` may be."""
+        """The possible values of `ent.label_`."""
         return tuple(self.names.get(kind, kind) for kind in self.recogniser.kinds)
 
     def __call__(self, doc: Any) -> Any:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Any], *, batch_size: int = 128) -> Iterator[Any]:
-        """Documents with their entities set, `batch_size` at a time."""
+        """Yield documents with their entities set, `batch_size` at a time."""
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
             tokens = [_sentences(doc) for doc in docs]
@@ -76,7 +76,7 @@ class EntityComponent:
 
 
 def _sentences(doc: Any) -> list[list[Any]]:
-    """The tokens of each sentence, without those that are blanks."""
+    """Return the tokens of each sentence, without blanks."""
     if doc.has_annotation("SENT_START"):
         parts = [list(sentence) for sentence in doc.sents]
     else:
@@ -106,7 +106,7 @@ def make_component(
     labels: str,
     overwrite: bool,
 ) -> EntityComponent:
-    """What spaCy calls for `nlp.add_pipe("herded_ner", config={...})`."""
+    """Create the component for `nlp.add_pipe("herded_ner", config={...})`."""
     from herded.ner.recogniser import load
 
     return EntityComponent(

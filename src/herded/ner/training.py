@@ -1,4 +1,4 @@
-"""Train a model of one's own for `herded ner train`: read corpora, train, and save it."""
+"""Training on the user's corpora for `herded ner train`: read, train, and save."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from herded.ner.text.corpus import read_corpus
 from herded.ner.text.documents import Document
 from herded.system import atomic_files
 
-MIN_DOCUMENTS_TO_SKIP = 8  # fewer cannot tell which words of a document agree
+MIN_DOCUMENTS_TO_SKIP = 8  # fewer cannot show which words of a document agree
 
 
 def train_and_save(
@@ -24,9 +24,9 @@ def train_and_save(
     column: int = -1,
     **options: Any,
 ) -> dict[str, Any]:
-    """Train on labelled corpora and write the model; gives the training's facts.
+    """Train on labelled corpora and write the model; return the facts of the training.
 
-    With documents to learn them from, the model also gets ties for skip-chains.
+    With enough documents, the model also gets ties for skip-chains.
     """
     atomic_files.check_writable(out, CorpusError, "--out")
     documents = [document for path in paths for document in _read_labelled(path, column)]
@@ -54,7 +54,7 @@ def _read_labelled(path: str | os.PathLike[str], column: int) -> list[Document]:
 
 
 def write_model(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str, Any]:
-    """Write a model; gives the training's facts."""
+    """Write a model; return the facts of its training."""
     recogniser.save(out)
     ties = recogniser.ties
     return {
@@ -67,11 +67,11 @@ def write_model(recogniser: Recogniser, out: str | os.PathLike[str]) -> dict[str
 
 
 def training_summary(facts: dict[str, Any]) -> str:
-    """How the training went."""
+    """Summarise the training."""
     lines = [f"{facts['words']} words, labels {' '.join(facts['labels'])}"]
     for number, epoch in enumerate(facts["history"], 1):
         numbers = ", ".join(f"{name} {value:.4f}" for name, value in epoch.items())
         lines.append(f"epoch {number}: {numbers}")
     if facts["ties"] is None:
-        lines.append("too few documents for --skip: a chain alone")
+        lines.append("too few documents for --skip: only a chain was trained")
     return "\n".join(lines)

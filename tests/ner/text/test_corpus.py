@@ -302,13 +302,13 @@ def test_read_corpus_takes_any_format():
 
 @pytest.mark.parametrize("reader", [read_conll, read_ieer, read_text, read_corpus])
 def test_files_that_cannot_be_read(reader):
-    with pytest.raises(CorpusError, match="expected a text file at none, but: No such file"):
+    with pytest.raises(CorpusError, match="could not read the text file none: No such file"):
         list(reader("none"))
     write(b"\x89PNG\0\0", "binary")
     with pytest.raises(CorpusError, match="UTF-8 at binary, got a binary file"):
         list(reader("binary"))
     write(gzip.compress(b"a O\n" * 9999)[:-12], "broken.gz")
-    with pytest.raises(CorpusError, match=r"expected a text file at broken.gz, but: "):
+    with pytest.raises(CorpusError, match=r"could not read the text file broken.gz: "):
         list(reader("broken.gz"))
 
 

@@ -2,10 +2,10 @@
 
 minimise  - sum_s log P(y_s | x_s) + l2 / 2 * |w|^2   (Lafferty et al. 2001; Duchi et al. 2011)
 
-The L2 penalty of a row of weights is spread over the visits that an epoch makes to it, so that
-nothing but the rows of the sentence at hand is ever touched. Dropout leaves out each feature of
-each word at random, so that training cannot rely on the words of the corpus alone and also learns
-shapes and contexts, which other texts share.
+The L2 penalty of a row of weights is spread over the visits that an epoch makes to it, so that only
+the rows of the current sentence are touched. Dropout omits each feature of each word at random, so
+that training cannot rely on the words of the corpus alone and also learns shapes and contexts,
+which other texts share.
 """
 
 from collections.abc import Callable
@@ -21,14 +21,14 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-# of the sums of squared gradients: larger would slow down the first steps
+# initial sums of squared gradients: larger ones would slow down the first steps
 INITIAL_SQUARED_GRADIENT = 1.0
 SENTENCES_PER_WATCH = 4096  # sentences between two calls of `watch`
 
 
 @dataclass
 class CRFTrainer:
-    """A CRF in training: one epoch more at each call of `epoch`."""
+    """A CRF in training: each call of `epoch` adds an epoch."""
 
     batch: Batch
     labels: np.ndarray  # (N,)
@@ -43,7 +43,7 @@ class CRFTrainer:
         width = self.transitions.shape[1]
         self.templates = compile_templates()
         self.counts = np.zeros(2**self.bits, np.uint32)
-        # A row holds its weights and then its sums of squared gradients: they are used together.
+        # A row holds its weights and then its sums of squared gradients, which are used together.
         self.learned = np.zeros((2**self.bits, 2 * width), np.float32)
         self.learned[:, width:] = INITIAL_SQUARED_GRADIENT
         self.squares = np.full(self.transitions.shape, INITIAL_SQUARED_GRADIENT)
@@ -52,13 +52,13 @@ class CRFTrainer:
 
     @property
     def weights(self) -> np.ndarray:
-        """(rows, K)."""
+        """The trained weights, (rows, K)."""
         return self.learned[:, : self.transitions.shape[1]]
 
     def epoch(self, watch: Callable[[int], bool]) -> float | None:
-        """Visit every sentence once; gives the mean loss of a word, or None if it was stopped.
+        """Visit every sentence once; return the mean loss of a word, or None if stopped.
 
-        `watch(sentences)` is called now and then with the number of visits so far; training stops
+        `watch(sentences)` is called occasionally with the number of visits so far; training stops
         if it returns True.
         """
         n = len(self.batch.starts) - 1
@@ -91,7 +91,7 @@ class CRFTrainer:
 
 @jit
 def count_row_uses(types, starts, atoms, places, salts, table, bits, counts):
-    """counts[r] += how often an epoch uses row r."""
+    """Count in counts[r] how often an epoch uses row r."""
     for s in range(len(starts) - 1):
         a, b = starts[s], starts[s + 1]
         rows = np.empty((b - a, len(salts)), np.uint32)
@@ -106,7 +106,7 @@ def train_sentences(
     order, labels, types, starts, atoms, places, salts, table, bits, counts,
     rate, l2, dropout, key, learned, transitions, squares,
 ):  # fmt: skip
-    """One step on the likelihood of each sentence of `order`; gives the sum of their losses."""
+    """Take a step on the likelihood of each sentence of `order`; return the sum of their losses."""
     width, n_features = transitions.shape[1], len(salts)
     chance = np.uint64(dropout * 2.0**64)
     grown = 1.0 / (1.0 - dropout)

@@ -1,9 +1,9 @@
-"""Compiled parts of the chain CRF: sums of weights, forward-backward, Viterbi.
+"""Kernels of the chain CRF: sums of weights, forward-backward, Viterbi.
 
 log P(y | x) = sum_i (sum_f w[row(x, i, f), y_i] + transitions[y_(i-1), y_i]) - log Z(x)
 
-(Lafferty, McCallum and Pereira 2001). The row of `transitions` after the labels is the start of a
-sentence. Sums run in float64 over weights that are kept short.
+(Lafferty, McCallum and Pereira 2001). The last row of `transitions` is the start of a sentence.
+Sums run in float64 over weights stored in fewer bits.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from herded.system.numerics.exp_log import exp, log
 
 @jit
 def sum_weights(weights, rows, scores):
-    """scores[i, k] = sum over f of weights[rows[i, f], k]."""
+    """Compute scores[i, k] = sum over f of weights[rows[i, f], k]."""
     width = scores.shape[1]
     for i in range(len(rows)):
         for k in range(width):
@@ -28,7 +28,7 @@ def sum_weights(weights, rows, scores):
 
 @jit
 def score_sentences(weights, scale, types, starts, atoms, places, salts, table, bits, scores):
-    """The label scores of every word of every sentence; `scale` undoes the quantisation."""
+    """Compute the label scores of every word; `scale` undoes the quantisation."""
     longest = 0
     for s in range(len(starts) - 1):
         n = starts[s + 1] - starts[s]
@@ -45,7 +45,7 @@ def score_sentences(weights, scale, types, starts, atoms, places, salts, table, 
 
 @jit
 def sentence_marginals(scores, transitions, starts, p):
-    """p[i, k] = P(y_i = k) of every word of every sentence; gives the sum of log Z."""
+    """Compute p[i, k] = P(y_i = k) of every word; return the sum of the sentences' log Z."""
     pairs, log_z = np.zeros_like(transitions), 0.0
     for s in range(len(starts) - 1):
         a, b = starts[s], starts[s + 1]
@@ -56,7 +56,7 @@ def sentence_marginals(scores, transitions, starts, p):
 
 @jit
 def forward_backward(scores, transitions, p, pairs):
-    """Marginals p (n, K) of one sentence, its expected pairs added to `pairs`; gives log Z."""
+    """Compute marginals p (n, K) of a sentence, add expected pairs to `pairs`, return log Z."""
     n, width = scores.shape
     e, local = np.empty(transitions.shape), np.empty((n, width))
     alpha, beta = np.empty((n, width)), np.empty((n, width))
@@ -78,7 +78,7 @@ def forward_backward(scores, transitions, p, pairs):
 
 @jit
 def _messages(scores, transitions, e, local, alpha, beta, p):
-    """Messages and marginals p of one sentence; gives log Z.
+    """Compute messages and marginals p of one sentence; return log Z.
 
     Messages are scaled at each word, so that no sum overflows.
     """
@@ -111,7 +111,7 @@ def _messages(scores, transitions, e, local, alpha, beta, p):
 
 @jit
 def _shifted_exp(transitions, e):
-    """e = exp(transitions - the largest), which is 1 at the most; gives the largest."""
+    """Compute e = exp(transitions - the largest), at most 1; return the largest."""
     top = transitions[0, 0]
     for j in range(e.shape[0]):
         for k in range(e.shape[1]):
@@ -124,7 +124,7 @@ def _shifted_exp(transitions, e):
 
 @jit
 def _exponentials(scores, total, local):
-    """local[i, k] = exp(scores[i, k] - the best of word i); gives `total` and those bests."""
+    """Compute local[i, k] = exp(scores[i, k] - the best of word i); return the total of these."""
     for i in range(len(scores)):
         top = scores[i, 0]
         for k in range(scores.shape[1]):
@@ -137,7 +137,7 @@ def _exponentials(scores, total, local):
 
 @jit
 def _backward(e, local, beta):
-    """beta[i, j] = what comes after word i if its label is j, scaled."""
+    """Compute beta[i, j], the scaled sum over later words if the label of word i is j."""
     n, width = local.shape
     for k in range(width):
         beta[n - 1, k] = 1.0
@@ -155,7 +155,7 @@ def _backward(e, local, beta):
 
 @jit
 def viterbi_of_sentences(scores, transitions, starts, best):
-    """best[i] = the label of word i in the best labelling of its sentence; lowest of equals."""
+    """Find best[i], the label of word i in its sentence's best labelling; the lowest of ties."""
     width = scores.shape[1]
     longest = 0
     for s in range(len(starts) - 1):
@@ -189,16 +189,16 @@ def viterbi_of_sentences(scores, transitions, starts, best):
 
 @jit
 def span_probabilities(scores, transitions, sentences, firsts, lasts, labels, found):
-    """found[e] = P(the words of span e have its labels), where labels[i] is the label of word i.
+    """Compute found[e] = P(the words of span e have the labels in `labels`).
 
     A span is firsts[e] to lasts[e] - 1, in the sentence from sentences[e, 0] to sentences[e, 1].
     P(y_1 .. y_n) = P(y_1) P(y_2 | y_1) .. P(y_n | y_(n-1)): the messages of a sentence serve all
-    of its spans, which come one after the other.
+    of its spans, in order.
     """
     width = scores.shape[1]
     e = np.empty(transitions.shape)
     p = local = alpha = beta = np.empty((0, width))
-    at = -1  # where the sentence begins whose messages these are
+    at = -1  # where the sentence of the present messages begins
     for s in range(len(found)):
         a, b = sentences[s, 0], sentences[s, 1]
         if a != at:

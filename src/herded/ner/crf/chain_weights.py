@@ -1,4 +1,4 @@
-"""A trained chain: what a fitted CRF is, and all that its file holds.
+"""The trained weights of a chain CRF: what it learned, and what its file holds.
 
 log P(y | x) = sum_i (scores[i, y_i] + transitions[y_(i-1), y_i]) - log Z(x)
 """
@@ -15,17 +15,17 @@ from herded.ner.crf.features import compile_templates
 from herded.ner.text.labels import OUTSIDE, split_label
 from herded.ner.text.lexicon import Lexicon
 
-MAX_QUANTISED_WEIGHT = 127  # of a quantised weight
+MAX_QUANTISED_WEIGHT = 127
 
 
 @dataclass(frozen=True)
 class ChainWeights:
-    """Weights of hashed features, and transitions; the last row of those starts a sentence."""
+    """Weights of hashed features, and transitions; the last row of these starts a sentence."""
 
     labels: tuple[str, ...]
     weights: np.ndarray  # (2^bits, K) float32, or int8 when quantised
     transitions: np.ndarray  # (K + 1, K), -inf where forbidden
-    scale: float = 1.0  # of the weights
+    scale: float = 1.0  # multiplies the weights
     lexicon: Lexicon | None = None
 
     @property
@@ -35,7 +35,7 @@ class ChainWeights:
         return tuple(dict.fromkeys(kinds))
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """(N, K) the sum of a word's weights for each label."""
+        """Compute the sum of a word's weights for each label, (N, K)."""
         scores = np.empty((len(batch.types), len(self.labels)))
         bits = len(self.weights).bit_length() - 1
         words = (batch.types, batch.starts, batch.atoms, batch.places)
@@ -43,23 +43,23 @@ class ChainWeights:
         return scores
 
     def best(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """(N,) the best labelling of each sentence."""
+        """Find the best labelling of each sentence, (N,)."""
         labels = np.empty(len(scores), np.int64)
         viterbi_of_sentences(scores, self.transitions, starts, labels)
         return labels
 
     def marginals(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """(N, K) the probability of each label of each word."""
+        """Compute the probability of each label of each word, (N, K)."""
         marginals = np.empty_like(scores)
         sentence_marginals(scores, self.transitions, starts, marginals)
         return marginals
 
     def copy(self) -> "ChainWeights":
-        """A chain that shares no weights with this one."""
+        """Return a chain that shares no weights with this one."""
         return replace(self, weights=self.weights.copy(), transitions=self.transitions.copy())
 
     def quantised(self, least: int = 1) -> "ChainWeights":
-        """The same with weights of 8 bits, and without rows that have none of size `least`.
+        """Return the chain with 8-bit weights, without rows that have none of size `least`.
 
         Only differences between labels matter, so the first label's weights become 0.
         """
@@ -74,14 +74,14 @@ class ChainWeights:
 def label_set(
     sentences: Iterable[Sequence[str]], scheme: str, more: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """The labels for the kinds that occur and for `more`, "O" first; in BIO each kind has both."""
+    """Return labels for `more` and the kinds that occur, "O" first; in BIO two per kind."""
     kinds = {split_label(label)[1] for labels in sentences for label in labels}
     kinds = {*kinds, *more} - {"", OUTSIDE}
     for kind in kinds:
         if split_label(kind)[0]:
             raise CorpusError(
                 f'expected kinds of names that do not begin with "{kind[:2]}", got "{kind}": it '
-                "would be read as a mark of where a name begins or ends"
+                "would be read as the mark for the beginning or end of a name"
             )
     if scheme == "io":
         return (OUTSIDE, *sorted(kinds))
@@ -89,7 +89,7 @@ def label_set(
 
 
 def first_transitions(labels: Sequence[str]) -> np.ndarray:
-    """(K + 1, K) zeros, and -inf where "I-" would not go on with a name of its kind."""
+    """Return zeros (K + 1, K), with -inf where "I-" would not continue a name of its kind."""
     transitions = np.zeros((len(labels) + 1, len(labels)))
     for before, first in enumerate([*labels, OUTSIDE]):
         for after, second in enumerate(labels):

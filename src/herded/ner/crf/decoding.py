@@ -1,8 +1,8 @@
-"""Label the words of documents: exactly in chains, by sampling in skip-chains.
+"""Decoders, which label the words of documents: exactly in chains, by sampling in skip-chains.
 
-The best sample is kept per connected component: a sentence of a chain, a set of linked sentences
-of a skip-chain. The best sample of a whole document would have to be good in every sentence at
-once, which no sample is.
+The best sample is kept for each connected component: a sentence of a chain, or a set of linked
+sentences of a skip-chain. The best sample of a whole document would have to be good in every
+sentence at once, and no sample is.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from herded.run.recording.recorders import Marginals
 
 
 def zero_temperature(sweep: int, total: int) -> float:
-    """Temperature 0: each word takes its best label, which is iterated conditional modes."""
+    """Return temperature 0, at which each word takes its best label (iterated modes)."""
     return 0.0
 
 
 def _herded_decoder(seed: int, linked: bool) -> HerdedGibbs:
-    # A word with links has so many contexts that only those that are met get a weight.
+    # A word with links has so many contexts that only those that occur get a weight.
     return HerdedGibbs("lazy" if linked else "blanket", phases="half", seed=seed)
 
 
@@ -49,10 +49,10 @@ DECODERS = ("viterbi", "max-marginals", *DECODER_SAMPLERS)
 
 
 def chosen_decoder(name: str | None) -> str:
-    """The decoder of that name; without one Viterbi: exact in chains.
+    """Return the decoder of that name; the default is Viterbi, which is exact in chains.
 
-    In skip-chains it goes in rounds: their F1 is that of annealed herding, in a small part of the
-    time.
+    In skip-chains Viterbi is iterated: its F1 equals that of annealed herding, in a small fraction
+    of the time.
     """
     if name is None:
         return "viterbi"
@@ -66,7 +66,7 @@ def check_decoder(name: str) -> None:
         raise MethodError(f"expected a decoder of {', '.join(DECODERS)}, got {name!r}")
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def decode(
     chain: ChainWeights,
     batch: Batch,
@@ -78,12 +78,12 @@ def decode(
     seed: int = 0,
     start: ArrayLike | None = None,
 ) -> np.ndarray:
-    """(N,) labels of the batch's words.
+    """Return labels (N,) of the batch's words.
 
-    decoder   "viterbi": the best labelling of a chain; of a skip-chain, sentence by sentence in
+    decoder   "viterbi": the best labelling of a chain; in a skip-chain, sentence by sentence in
               rounds. "max-marginals": the most probable label of each word, exact in chains,
               by herded Gibbs in skip-chains. The others: the best of `sweeps` samples
-    start     where samplers start: labels (N,); by default the chain's best labelling
+    start     labels (N,) at which samplers start; by default the chain's best labelling
     """
     check_decoder(decoder)
     if not len(scores):
@@ -105,10 +105,10 @@ def decode(
     return best_sample(model, DECODER_SAMPLERS[decoder](seed, ties is not None), sweeps, first)
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def best_sample(
     model: FactorGraph, method: Method, sweeps: int, start: ArrayLike | None
 ) -> np.ndarray:
-    """The best state that each connected component was in."""
+    """Return the best state of each connected component during a run."""
     found = infer(model, method, sweeps=sweeps, start=start, keep=[BestState()])
     return found.best.state

@@ -1,4 +1,4 @@
-"""Documents as arrays: what the compiled parts of the recogniser read."""
+"""Documents as arrays, for the compiled parts of the recogniser."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from herded.ner.text.word_atoms import (
     Vocabulary,
 )
 
-Words = Sequence[str]  # of one sentence
+Words = Sequence[str]  # the words of one sentence
 
 _MAX_COUNTED_MENTIONS = 2  # a place counts other mentions up to two
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -23,20 +23,20 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class Batch:
-    """The words of some documents, laid end to end."""
+    """The words of several documents, end to end."""
 
     types: np.ndarray  # (N,) the type of each word
     atoms: np.ndarray  # (types, atoms)
     starts: np.ndarray  # (S + 1,) where sentences begin
     documents: np.ndarray  # (D + 1,) which sentences begin documents
-    places: np.ndarray  # (N, 3) what a word's document, its sentence and the lists say of it
-    small_mentions: np.ndarray  # (N,) how often its document writes the word in small letters
+    places: np.ndarray  # (N, 3) facts from a word's document, its sentence and the lists
+    small_mentions: np.ndarray  # (N,) how often its document has the word in small letters
 
 
 def encode(
     documents: Sequence[Sequence[Words]], vocabulary: Vocabulary, lexicon: Lexicon | None
 ) -> Batch:
-    """The batch of documents given as sentences of words; empty sentences are kept."""
+    """Encode documents given as sentences of words; empty sentences are kept."""
     sentences = [sentence for document in documents for sentence in document]
     n_words = sum(map(len, sentences))
     batch = Batch(
@@ -56,7 +56,7 @@ def encode(
 
 
 def same_words(batch: Batch, atom: int) -> np.ndarray:
-    """(N,) a number that words share if they agree in the atom and are in one document."""
+    """Number the words (N,) so that those of one document with the same atom share a number."""
     owner = _owners(batch.starts[batch.documents]).astype(np.uint64)
     keys = batch.atoms[batch.types, atom] ^ owner * _GOLDEN
     return np.unique(keys, return_inverse=True)[1]
@@ -73,10 +73,10 @@ def _owners(starts: np.ndarray) -> np.ndarray:
 
 
 def _repeats(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    """How often the document writes a word in small letters, and for capitalised words a number.
+    """Count each word in small letters in its document; number the capitalised words.
 
-    "Bush" at the start of a sentence may be a plant; where "Bush" stands within another sentence
-    it is a name, and where "bush" does it is not.
+    "Bush" at the start of a sentence may be a plant. If "Bush" also occurs within a sentence, it is
+    a name; if "bush" occurs, it is not.
     """
     short = batch.atoms[batch.types, SHORT_SHAPE_ATOM]
     capitalised, capitals = short == CAPITALISED, short == CAPITALS
@@ -95,7 +95,7 @@ def _repeats(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cases(batch: Batch) -> np.ndarray:
-    """A number for a word's sentence: a headline in capitals, none at all, many, or as usual."""
+    """Classify each word's sentence: a headline in capitals, none at all, many, or as usual."""
     short, owner, n = (
         batch.atoms[batch.types, SHORT_SHAPE_ATOM],
         _owners(batch.starts),

@@ -1,8 +1,8 @@
 """Hashed features of a word in its sentence: feature = hash(template, atoms it looks at).
 
-A template is a few (offset, atom) pairs. Nothing is kept of a feature but the row of weights that
-its hash names, so a model needs no dictionary, and features are found again in compiled code
-faster than they could be read from memory.
+A template is a few (offset, atom) pairs. Only the row of weights that a feature's hash names is
+stored, so a model needs no dictionary, and compiled code recomputes features faster than it could
+read them from memory.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ _32 = np.uint64(32)
 
 
 def _templates() -> list[tuple[int, list[tuple[int, int]]]]:
-    """(name, pairs): templates of one name are one feature wherever they look."""
+    """Return (name, pairs) of all templates; those of one name are one feature at any place."""
     pairs: list[list[tuple[int, int]]] = [
         [(0, WORD_ATOM)],
         [(0, SHAPE_ATOM)],
@@ -85,7 +85,7 @@ def _templates() -> list[tuple[int, list[tuple[int, int]]]]:
 
 
 def compile_templates() -> tuple[np.ndarray, np.ndarray]:
-    """(salts, pairs): what `feature_rows` reads; pairs is (templates, 1 + 2 *
+    """Compile the templates into (salts, pairs) for `feature_rows`; pairs is (templates, 1 + 2 *
     MAX_FEATURE_PAIRS).
     """
     named = _templates()
@@ -101,7 +101,7 @@ def compile_templates() -> tuple[np.ndarray, np.ndarray]:
 
 @jit
 def feature_rows(types, atoms, places, salts, table, bits, rows):
-    """rows[i, f] = the row of weights of feature f of word i, for the words of one sentence."""
+    """Compute rows[i, f], the row of weights of feature f of word i in one sentence."""
     n, n_atoms = len(types), atoms.shape[1]
     shift = np.uint64(64 - bits)
     for i in range(n):

@@ -1,8 +1,8 @@
-"""Viterbi for each sentence in turn, given the labels that its links have by now.
+"""Viterbi for each sentence in turn, given the current labels of linked words.
 
-A cheap baseline for skip-chains: every step raises the score, and it ends where no change within
-one sentence raises it further, which may be a local optimum. Where two words of one sentence are
-linked, the later uses the earlier's old label; the new labelling is kept only if its score is
+A cheap baseline for skip-chains. Every step raises the score, and it ends when no change within one
+sentence raises it further, which may be a local optimum. If two words of one sentence are linked,
+the later one uses the earlier one's old label; the new labelling is kept only if its score is
 higher.
 """
 
@@ -20,7 +20,7 @@ MAX_VITERBI_ROUNDS = 100
 def iterate_viterbi(
     chain: ChainWeights, batch: Batch, scores: np.ndarray, ties: TieWeights
 ) -> np.ndarray:
-    """(N,) labels, from the chain's own best onwards."""
+    """Improve the chain's own best labels (N,) by iterated Viterbi."""
     labels = chain.best(scores, batch.starts)
     (first, second), strengths = (links := ties.links(batch)).edges.T, links.strengths
     owner, other = np.concatenate([first, second]), np.concatenate([second, first])
@@ -44,7 +44,7 @@ def iterate_viterbi(
 def sentence_rounds(
     scores, transitions, starts, link_start, linked, strengths, table, rounds, labels
 ):  # fmt: skip
-    """Improve `labels` sentence by sentence until a round changes none; gives the rounds made."""
+    """Improve `labels` by sentences until a round changes none; return the number of rounds."""
     width = scores.shape[1]
     ends = np.empty(2, np.int64)
     for r in range(rounds):
@@ -79,7 +79,7 @@ def sentence_rounds(
 
 @jit
 def sentence_score(scores, transitions, a, own, link_start, linked, strengths, table, labels):
-    """The part of the score that the sentence from word a has a say in, with labels `own`."""
+    """Return the part of the score that depends on the sentence from word a, with labels `own`."""
     total, before, b = 0.0, scores.shape[1], a + len(own)
     for i in range(a, b):
         y = own[i - a]

@@ -1,4 +1,4 @@
-"""The estimator: a linear-chain CRF over hashed features, with scikit-learn's conventions."""
+"""A linear-chain CRF over hashed features, as an estimator with scikit-learn's conventions."""
 
 import inspect
 import os
@@ -35,38 +35,38 @@ SCHEMES = {"io": to_io, "bio": to_bio}
 class CRF:
     """A linear-chain CRF over hashed features that labels the words of sentences.
 
-    It follows scikit-learn's conventions. Wherever X is asked for, give a list of `Document`, whose
-    sentences may have their labels, or a list of sentences, each a list of words. With documents,
-    what other sentences say of a word counts, too.
+    It follows scikit-learn's conventions. X is a list of `Document`, whose sentences may have
+    labels, or a list of sentences, each a list of words. With documents, a word's occurrences in
+    other sentences count, too.
 
     Parameters
     ----------
     scheme : "io" or "bio"
-        One label for each kind of name, as in the paper; or one for a name's first word and one
-        for the others, so that neighbours of one kind stay apart.
+        "io" has one label for each kind of name, as in the paper. "bio" has one for a name's first
+            word and one for the others, so that adjacent names of one kind stay separate.
     epochs : int
-        Most visits to each sentence; fewer if a development set stops getting better.
+        The most visits to each sentence; fewer if a development set stops improving.
     rate : float
-        Of AdaGrad's steps.
+        The learning rate of AdaGrad.
     l2 : float
         The weight of the penalty on squared weights.
     dropout : float
-        The share of the features that are left out at each visit.
+        The share of the features omitted at each visit.
     patience : int
-        Epochs without a better F1 on the development set before training stops.
+        The number of epochs without a better F1 on the development set before training stops.
     bits : int
-        There are 2^bits rows of weights.
+        The log2 of the number of rows of weights.
     lexicon : Lexicon, optional
         Lists of names.
     seed : int
-        Of the order of sentences and of the dropout.
+        The seed of the order of sentences and of the dropout.
     progress : bool, optional
-        A bar on a terminal: when it takes a while (None), or never (False).
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
 
     Attributes
     ----------
     chain_ : herded.ner.crf.chain_weights.ChainWeights
-        What was learned, after `fit`.
+        The learned weights, after `fit`.
     history_ : list of dict
         The loss of each epoch, and the F1 on the development set.
 
@@ -105,7 +105,7 @@ class CRF:
         self.progress = progress
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments that this was made with; `sklearn.clone` reads them."""
+        """Return the arguments of the constructor, for `sklearn.clone`."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **values: Any) -> "CRF":
@@ -131,11 +131,11 @@ class CRF:
         ----------
         X : list of Document or of list of str
         y : list of sequence of str, optional
-            Labels for each sentence, where X has none.
+            Labels for each sentence, if X has none.
         dev : optional
             A development set, documents or a pair (X, y), which decides when to stop.
         kinds : sequence of str
-            Kinds of names that are known even if none occurs.
+            Kinds of names to know even if none occurs.
 
         Returns
         -------
@@ -149,8 +149,9 @@ class CRF:
         MethodError
             If an option is out of range, or training diverges.
         Interrupted
-            After Ctrl-C: a KeyboardInterrupt whose `result` is this CRF as the last whole epoch
-            left it, or None before that.
+            After Ctrl-C: a KeyboardInterrupt whose `result` is this CRF after the last complete
+            epoch, or
+                None before that.
         """
         self._check()
         documents, given = sentences_and_labels(X, y)
@@ -206,7 +207,7 @@ class CRF:
         names: tuple[str, ...],
         development: tuple[Batch, list[SentenceLabels]] | None,
     ) -> None:
-        """Epochs until all are done, the development set stops getting better, or Ctrl-C."""
+        """Train until all epochs are done, the development set stops improving, or Ctrl-C."""
         self.history_: list[dict[str, float]] = []
         patience = EarlyStopping(self.patience)
         total = self.epochs * (len(learner.batch.starts) - 1)
@@ -238,13 +239,13 @@ class CRF:
                 raise Interrupted(f"interrupted after {epochs} of {self.epochs} epochs", found)
 
     def predict(self, X: TextInputs) -> list[Any]:
-        """The best labelling: for each sentence a tuple of labels; documents give lists of them."""
+        """Find the best labels: a tuple per sentence, or for documents lists of tuples."""
         chain, batch = self._encode(X)
         best = chain.best(chain.scores(batch), batch.starts)
         return regroup_by_document(X, batch.starts, [chain.labels[k] for k in best])
 
     def predict_marginals(self, X: TextInputs) -> list[Any]:
-        """For each sentence the probabilities (words, labels); documents give lists of them.
+        """Compute label probabilities (words, labels) per sentence; for documents, lists of these.
 
         The columns are the labels of `chain_.labels`.
         """
@@ -254,17 +255,17 @@ class CRF:
         )
 
     def score(self, X: TextInputs, y: Sequence[SentenceLabels] | None = None) -> float:
-        """F1 over whole entities."""
+        """Compute F1 over whole entities."""
         chain, batch = self._encode(X)
         return _f1(chain, batch, sentences_and_labels(X, y)[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was learned to a file for `CRF.load`; it appears when it is complete."""
+        """Write the learned weights to a file for `CRF.load`, which appears only when complete."""
         save_chain(self._chain(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "CRF":
-        """A fitted CRF from a file; the arguments of its training are not kept."""
+        """Load a fitted CRF from a file; the arguments of its training are not stored."""
         chain = load_chain(path)
         scheme = "bio" if any(label.startswith("B-") for label in chain.labels) else "io"
         crf = cls(scheme=scheme, lexicon=chain.lexicon, bits=len(chain.weights).bit_length() - 1)

@@ -1,7 +1,7 @@
-"""Which words of a document are likely to have the same label: rules that make skip edges.
+"""Rules for skip edges: which words of a document are likely to have the same label.
 
-Sutton and McCallum (2004) link identical capitalised words; so do these. A rule is a function
-from a batch to `MentionLinks`; a new one goes into `LINK_RULES`.
+Sutton and McCallum (2004) link identical capitalised words, and so do these rules. A rule is a
+function from a batch to `MentionLinks`; a new one goes into `LINK_RULES`.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,22 @@ from herded.ner.text.word_atoms import KIND_ATOM, UPPER_CASE, WORD_ATOM
 
 
 class MentionLinks(NamedTuple):
-    """Pairs of words, and how strongly each is tied."""
+    """Pairs of words, and the strength of each tie."""
 
-    edges: np.ndarray  # (E, 2) first < second, by the first
+    edges: np.ndarray  # (E, 2) first < second, sorted by the first
     strengths: np.ndarray  # (E,)
 
 
 def next_mention(batch: Batch) -> MentionLinks:
-    """A name and its next mention in the document: every word has at most two such links."""
+    """Link a name and its next mention in the document: at most two links per word."""
     edges = _mentions(batch, 1)
     return MentionLinks(edges, np.ones(len(edges)))
 
 
 def all_mentions(batch: Batch, most: int = 10) -> MentionLinks:
-    """A name and its next ten mentions, each tie weaker the more of them the two words have.
+    """Link a name and its next ten mentions, with weaker ties for words with many links.
 
-    Unscaled, the ties of a name that is mentioned often would drown what the sentences say.
+    Otherwise the ties of a frequent name would outweigh the evidence of the sentences.
     """
     edges = _mentions(batch, most)
     degree = np.bincount(edges.ravel(), minlength=len(batch.types))
@@ -40,7 +40,7 @@ LINK_RULES: dict[str, Callable[[Batch], MentionLinks]] = {"next": next_mention, 
 
 
 def _mentions(batch: Batch, most: int) -> np.ndarray:
-    """Pairs of equal capitalised words that have at most `most` - 1 others between them."""
+    """Return pairs of equal capitalised words with fewer than `most` others between them."""
     names = np.flatnonzero(_may_be_name(batch))
     same = same_words(batch, WORD_ATOM)[names]
     order = np.argsort(same, kind="stable")
@@ -54,7 +54,7 @@ def _mentions(batch: Batch, most: int) -> np.ndarray:
 
 
 def _may_be_name(batch: Batch) -> np.ndarray:
-    """Capitalised words that the document nowhere writes in small letters."""
+    """Return which words are capitalised and never in small letters in their document."""
     found: np.ndarray = (batch.atoms[batch.types, KIND_ATOM] == UPPER_CASE) & (
         batch.small_mentions == 0
     )

@@ -1,18 +1,18 @@
-"""Sums of squares and their equations, step by step: BLAS and LAPACK round as the CPU suits them.
+"""Normal equations in fixed steps, because BLAS and LAPACK round differently on each CPU.
 
-For a few dozen unknowns, so nothing here is made for speed.
+They have a few dozen unknowns, so speed does not matter here.
 """
 
 import numpy as np
 
 from herded.system.compilation.jit import jit
 
-MIN_PIVOT = 1e-30  # pivot: rounding may leave less than there is
+MIN_PIVOT = 1e-30  # smallest pivot: rounding may leave less
 
 
 @jit
 def gram_matrix(parts):
-    """parts^T parts."""
+    """Compute parts^T parts."""
     rows, width = parts.shape
     total = np.zeros((width, width))
     for s in range(rows):
@@ -24,7 +24,7 @@ def gram_matrix(parts):
 
 @jit
 def solve_symmetric(matrix, right):
-    """x with matrix x = right, of a symmetric matrix above 0, as L D L^T x."""
+    """Solve matrix x = right for a symmetric positive matrix, as L D L^T x."""
     n = len(right)
     lower, pivots, x = matrix.copy(), np.empty(n), right.copy()
     for j in range(n):

@@ -1,6 +1,6 @@
-"""Save and load recognisers: arrays and a JSON header in one .npz, without pickle.
+"""Recognisers on disk: arrays and a JSON header in one .npz, without pickle.
 
-Rows of weights that are zero are not written: `present` has a bit for each row, `weights` the
+Rows of zero weights are not written: `present` has a bit for each row, and `weights` holds the
 others, label by label, which compresses well.
 """
 
@@ -18,13 +18,13 @@ from herded.system import atomic_files, memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
 from herded.system.npz_reader import read_arrays
 
-RECOGNISER_FORMAT = 2  # 1 knew four lists of names at the most
+RECOGNISER_FORMAT = 2  # format 1 had at most four lists of names
 MAX_BITS = 28
-MIN_SCALE, MAX_NUMBER = 1e-60, 1e60  # largest number in a model: sums of larger ones could overflow
+MIN_SCALE, MAX_NUMBER = 1e-60, 1e60  # sums of larger numbers could overflow
 
 
 def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) -> None:
-    """Write a chain, whole or not at all; `extra` holds arrays, or facts for the header."""
+    """Write a chain, completely or not at all; `extra` holds arrays, or facts for the header."""
     present = chain.weights.any(axis=1)
     arrays = {name: value for name, value in extra.items() if isinstance(value, np.ndarray)}
     header = {
@@ -47,14 +47,14 @@ def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) 
 
 
 def load_chain(path: str | os.PathLike[str]) -> ChainWeights:
-    """The chain in a file of `save_chain`."""
+    """Load the chain from a file of `save_chain`."""
     return read_recogniser(path)[0]
 
 
 def read_recogniser(
     path: str | os.PathLike[str],
 ) -> tuple[ChainWeights, dict[str, Any], dict[str, np.ndarray]]:
-    """The chain, the header and all arrays."""
+    """Read the chain, the header and all arrays."""
     target = atomic_files.target_path(path, CorpusError, "a model")
     try:
         arrays = read_arrays(target, lambda size: memory_limits.check_memory(size, None, "a model"))
@@ -87,9 +87,9 @@ def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ChainWeight
     transitions = arrays["transitions"]
     if transitions.shape != (len(labels) + 1, len(labels)) or transitions.dtype != np.float64:
         raise ValueError(f"transitions {transitions.shape} {transitions.dtype}")
-    # Some label may follow each label, and none is sure to.
+    # Every label may follow some label, and none is certain to.
     if not ((transitions < MAX_NUMBER).all() and (transitions > -MAX_NUMBER).any(axis=1).all()):
-        raise ValueError("transitions that are no log-potentials")
+        raise ValueError("transitions that are not log-potentials")
     lexicon = None
     if "lexicon_keys" in arrays:
         lexicon = _lexicon(arrays["lexicon_keys"], arrays["lexicon_kinds"])
@@ -97,14 +97,14 @@ def _chain(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> ChainWeight
 
 
 def _weights(present: np.ndarray, packed: np.ndarray, rows: int, width: int) -> np.ndarray:
-    """(rows, width); nothing of that size is made unless the file has all of it."""
+    """Unpack weights (rows, width), allocating memory only if the file holds all of them."""
     if present.dtype != np.uint8 or present.shape != (-(-rows // 8),):
         raise ValueError(f"{present.shape} bits for {rows} rows")
     kept = np.unpackbits(present, count=rows).astype(bool)
     if packed.dtype not in (np.int8, np.float32) or packed.shape != (width, kept.sum()):
         raise ValueError(f"weights {packed.shape} {packed.dtype}")
     if not np.isfinite(packed).all():
-        raise ValueError("weights that are no numbers")
+        raise ValueError("weights that are not numbers")
     weights = np.zeros((rows, width), packed.dtype)
     weights[kept] = packed.T
     return weights

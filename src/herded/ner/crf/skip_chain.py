@@ -1,14 +1,14 @@
-"""The skip-chain: a chain whose words are also tied to their mentions elsewhere in the document.
+"""The skip-chain: a chain whose words are tied to other mentions of them in the document.
 
 log pi(y) = trust * chain(y) + sum over links (i, j) of strength * S[kind(y_i), kind(y_j)] - log Z
 
-(Sutton and McCallum 2004.) The graph has loops, so there is no Viterbi for it: it is the
-library's `skip_chain_model`, and the library's methods sample it.
+(Sutton and McCallum 2004.) The graph has loops, so Viterbi does not apply. It is the library's
+`skip_chain_model`, and the library's methods sample it.
 
-Trust and S, a symmetric table, are fitted with the chain frozen, by a pseudo-likelihood whose
-unit is a sentence: sum over sentences of log P(y_s | what the chain alone says of linked words).
-Given the true labels of linked words instead, S would learn to rely on them, and in use they are
-guesses. The chain must not have seen the sentences, or it would be trusted too much.
+Trust and S, a symmetric table, are fitted with the chain frozen, by a pseudo-likelihood whose unit
+is a sentence: sum over sentences of log P(y_s | the chain's guesses for linked words). Given the
+true labels of linked words instead, S would learn to rely on them, while in use they are guesses.
+The chain must not have been trained on the sentences, or it would be trusted too much.
 """
 
 from collections.abc import Sequence
@@ -31,38 +31,38 @@ from herded.system.compilation.jit import jit
 
 SKIP_PENALTY = 1.0  # on squared entries of S
 MAX_FIT_STEPS = 100
-MIN_INFORMATION = 1e-30  # information on trust, where all labels are certain and there is none
-MIN_RELATIVE_GAIN = 1e-6  # gain of the objective, relative, below which the fit ends
+MIN_INFORMATION = 1e-30  # smallest information on trust; there is none if all labels are certain
+MIN_RELATIVE_GAIN = 1e-6  # relative gain of the objective below which the fit ends
 
 
 @dataclass(frozen=True)
 class TieWeights:
-    """What a skip-chain has beyond its chain."""
+    """The parameters that a skip-chain adds to its chain."""
 
     table: np.ndarray  # (1 + kinds, 1 + kinds): S, outside first
     trust: float = 1.0
     rule: str = "next"
 
     def links(self, batch: Batch) -> MentionLinks:
-        """The skip edges of the batch's documents."""
+        """Return the skip edges of the batch's documents."""
         return LINK_RULES[self.rule](batch)
 
     def potentials(self, chain: ChainWeights) -> np.ndarray:
-        """(K, K) S for each pair of labels."""
+        """Return S for each pair of labels, (K, K)."""
         kinds = label_kinds(chain)
         found: np.ndarray = self.table[np.ix_(kinds, kinds)]
         return found
 
 
 def label_kinds(chain: ChainWeights) -> np.ndarray:
-    """(K,) the kind of each label: 0 outside, else 1 + its number in `chain.kinds`."""
+    """Return the kind of each label (K,): 0 outside, else 1 + its number in `chain.kinds`."""
     return np.array([("", *chain.kinds).index(split_label(label)[1]) for label in chain.labels])
 
 
 def build_document_model(
     chain: ChainWeights, batch: Batch, scores: np.ndarray, ties: TieWeights | None = None
 ) -> FactorGraph:
-    """The chain or skip-chain of some documents as a model of the library."""
+    """Build the chain or skip-chain of several documents as a model of the library."""
     starts, transitions = batch.starts, chain.transitions
     lengths = np.diff(starts)
     trust = 1.0 if ties is None else ties.trust
@@ -78,7 +78,7 @@ def build_document_model(
 
 @dataclass(frozen=True)
 class TrainingDocument:
-    """Documents, what a chain that has not seen them says, and their true labels."""
+    """Documents, the guesses of a chain not trained on them, and their true labels."""
 
     chain: ChainWeights
     batch: Batch
@@ -86,7 +86,7 @@ class TrainingDocument:
 
 
 def fit_ties(examples: Sequence[TrainingDocument], rule: str = "next") -> TieWeights:
-    """Trust and S that maximise the pseudo-likelihood, by Fisher scoring."""
+    """Fit trust and S by maximising the pseudo-likelihood with Fisher scoring."""
     kinds = label_kinds(examples[0].chain)
     n = int(kinds.max()) + 1
     cases = [_case(example, rule, kinds) for example in examples]
@@ -110,7 +110,7 @@ def fit_ties(examples: Sequence[TrainingDocument], rule: str = "next") -> TieWei
 
 
 def _case(example: TrainingDocument, rule: str, kinds: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Scores, transitions, starts, true labels, and how many links to each kind a word has."""
+    """Return scores, transitions, starts, true labels, and each word's links to every kind."""
     chain, batch = example.chain, example.batch
     scores = chain.scores(batch)
     guess = kinds[chain.best(scores, batch.starts)]
@@ -122,7 +122,7 @@ def _case(example: TrainingDocument, rule: str, kinds: np.ndarray) -> tuple[np.n
 
 
 def _symmetric(n: int) -> np.ndarray:
-    """(1 + n^2, 1 + n (n + 1) / 2): from trust and S above its diagonal to trust and all of S."""
+    """Map trust and the upper triangle of S to trust and all of S: (1 + n^2, 1 + n (n + 1) / 2)."""
     upper = [(a, b) for a in range(n) for b in range(a, n)]
     full = np.zeros((1 + n * n, 1 + len(upper)))
     full[0, 0] = 1.0
@@ -137,10 +137,10 @@ def _objective(
     symmetric: np.ndarray,
     parameters: np.ndarray,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Penalised log pseudo-likelihood, its gradient, and the sum of its squared parts."""
+    """Compute the penalised log pseudo-likelihood, its gradient, and its parts' squared sum."""
     full = symmetric @ parameters
     n = int(kinds.max()) + 1
-    weights = np.r_[0.0, np.full(len(parameters) - 1, SKIP_PENALTY)]  # trust is not pulled to 0
+    weights = np.r_[0.0, np.full(len(parameters) - 1, SKIP_PENALTY)]  # trust is not penalised
     value, gradient = subtract_l2_penalty(0.0, np.zeros(len(parameters)), parameters, weights)
     information = np.diag(np.maximum(weights, MIN_INFORMATION))
     for scores, transitions, starts, labels, linked in cases:
@@ -149,7 +149,7 @@ def _objective(
         value += sentence_gradients(
             scores, transitions, starts, labels, linked, table, kinds, full[0], parts
         )
-        parts = parts @ symmetric  # sums of one or two: in any order the same
+        parts = parts @ symmetric  # sums of one or two terms: the order does not matter
         gradient = gradient + parts.sum(axis=0)
         information = information + gram_matrix(parts)
     return value, gradient, information
@@ -159,7 +159,7 @@ def _objective(
 def sentence_gradients(
     scores, transitions, starts, labels, linked, table, kinds, trust, parts
 ):  # fmt: skip
-    """log P of each sentence given the labels linked to it, summed; parts[s] = its gradient."""
+    """Sum log P of each sentence given the labels linked to it; parts[s] is its gradient."""
     width, n = scores.shape[1], len(table)
     total = 0.0
     forced = trust * transitions

@@ -1,4 +1,4 @@
-"""The estimator of skip-chains: a chain, and ties fitted on documents it has not seen."""
+"""A skip-chain CRF as an estimator: a chain, and ties fitted on documents it was not trained on."""
 
 from collections.abc import Sequence
 
@@ -27,28 +27,29 @@ from herded.system.argument_checks import is_whole_number
 
 
 class SkipCRF:
-    """A CRF whose words are tied to their other mentions in a document: section 4.3 of the paper.
+    """A skip-chain CRF, which ties words to their other mentions, as in section 4.3 of the paper.
 
     Parameters
     ----------
     crf : CRF, optional
         The estimator of the chain, not fitted yet.
     folds : int
-        The documents are cut into so many parts. Each is labelled by a chain trained without it,
-        and the ties are fitted to what these chains say.
+        The number of parts of the documents. Each part is labelled by a chain trained on the
+        others,
+            and the ties are fitted to these labels.
     rule : "next" or "all"
         Which words are linked: a name and its next mention, or all mentions.
     decoder : str
-        How to label: one of `DECODERS`.
+        The decoder to label with, one of `DECODERS`.
     sweeps : int
-        Of the decoder.
+        The sweeps of the decoder.
 
     Attributes
     ----------
     recogniser_ : Recogniser
-        After `fit`.
+        The recogniser, after `fit`.
     crf_ : CRF
-        The chain, fitted on everything.
+        The chain, fitted on all documents.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class SkipCRF:
 
     get_params, set_params = CRF.get_params, CRF.set_params
 
-    @stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+    @stop_all_runs_on_interrupt()  # partial runs are useless by themselves
     def fit(
         self,
         X: Sequence[Document],
@@ -97,9 +98,9 @@ class SkipCRF:
         ----------
         X : list of Document
         y : optional
-            Labels for each sentence, where X has none.
+            Labels for each sentence, if X has none.
         repeats : int
-            Each document counts as if it were there so often.
+            How many times each document counts.
         extra : list of Document
             Documents that train the chain in every fold, but not the ties, such as short texts.
         dev : optional
@@ -140,7 +141,7 @@ class SkipCRF:
         return CRF(**({} if self.crf is None else self.crf.get_params()))
 
     def predict(self, X: Sequence[Document]) -> list[list[tuple[str, ...]]]:
-        """For each document a tuple of BIO labels for each sentence."""
+        """Return BIO labels for each document: a tuple for each sentence."""
         if not are_documents(X) and len(sentences_of(X)):
             raise CorpusError(f"expected a list of documents, got {X!r:.80}")
         if not hasattr(self, "recogniser_"):
@@ -149,13 +150,13 @@ class SkipCRF:
         return list(self.recogniser_.tag_documents(X, **options))
 
     def score(self, X: Sequence[Document], y: Sequence[SentenceLabels] | None = None) -> float:
-        """F1 over whole entities."""
+        """Compute F1 over whole entities."""
         guess = [labels for document in self.predict(X) for labels in document]
         return score(sentences_and_labels(X, y)[1], guess).f1
 
 
 def _example(crf: CRF, held: list[Document]) -> TrainingDocument:
-    """What a chain says of documents it has not seen, and what is true."""
+    """Return a chain's guesses for documents it was not trained on, and the true labels."""
     chain = crf.chain_
     words, given = sentences_and_labels(held)
     numbers = {name: at for at, name in enumerate(chain.labels)}

@@ -26,7 +26,7 @@ _BEGINNING = re.compile(r"-DOCSTART-(?!\S)|# docno\s+(\S*)|# newdoc\b(?:\s+id\s*
 _BLANKS = re.compile(r"[ \t]+")
 _DOCUMENT = re.compile(r"^[ \t]*<DOC>", re.MULTILINE)
 _COLUMNED = frozenset({".conll", ".bio", ".iob", ".iob2"})
-_SAMPLE = 1 << 16  # characters that are read to recognise a format
+_SAMPLE = 1 << 16  # characters read to recognise a format
 
 
 def read_conll(
@@ -44,7 +44,7 @@ def read_conll(
         The column of the label; the word is the first.
     mapping : mapping, optional
         New names for kinds, such as `herded.ner.text.labels.ENTITY_CLASSES`; kinds that it lacks
-        become "O".
+            become "O".
 
     Yields
     ------
@@ -84,7 +84,7 @@ def read_conll(
 def _labelled_sentences(
     lines: Iterable[str], path: FilePath, column: int
 ) -> Iterator[tuple[str | None, list[str], list[str]]]:
-    """Words and labels of each sentence, and the document's name ("": none) if one begins."""
+    """Yield words and labels of each sentence, and the document's name ("" if it has none)."""
     beginning: str | None = None
     words: list[str] = []
     labels: list[str] = []
@@ -103,7 +103,7 @@ def _labelled_sentences(
             continue
         width = len(columns)
         word, label = _word_and_label(columns, column, f"line {number} of {path}")
-        if word:  # tweets that were emptied of what does not print leave empty words
+        if word:  # tweets stripped of unprintable characters leave empty words
             words.append(sys.intern(word))
             labels.append(label)
 
@@ -115,7 +115,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _is_remark(columns: list[str], column: int, width: int) -> bool:
-    """Whether "# ..." is a remark, and not the word "#" with its label."""
+    """Return whether "# ..." is a remark, and not the word "#" with its label."""
     if (width and len(columns) != width) or not -len(columns) <= column < len(columns):
         return True
     return len(columns) < 2 or not _SURE_LABEL.fullmatch(columns[column])
@@ -142,7 +142,7 @@ def read_text(path: FilePath) -> Iterator[Document]:
     Parameters
     ----------
     path : path-like
-        A file, or a folder of them.
+        A file, or a folder of files.
 
     Yields
     ------
@@ -157,7 +157,7 @@ def read_text(path: FilePath) -> Iterator[Document]:
     [2]
     """
     for file in files_of(path):
-        with open_text(file, newline="") as opened:  # offsets count line ends as they are
+        with open_text(file, newline="") as opened:  # offsets count the original line ends
             text = opened.read()
         yield document_of(text, file_stem(file))
 
@@ -204,7 +204,7 @@ def read_corpus(
     ----------
     path : path-like
     format : {"conll", "ieer", "text"}, optional
-        By default it is recognised for each file by its content.
+        By default it is recognised by the content of each file.
     column, mapping
         For "conll", as in `read_conll`.
 
@@ -240,7 +240,7 @@ def read_corpus(
 
 
 def format_of(path: FilePath, column: int = -1) -> str:
-    """ "ieer" for files with <DOC> marks, "conll" by labels or the file's ending, else "text"."""
+    """Recognise "ieer" by <DOC> marks, "conll" by labels or the file's ending, else "text"."""
     with open_text(path) as file:
         sample = file.read(_SAMPLE)
     if _DOCUMENT.search(sample):

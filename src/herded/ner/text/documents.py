@@ -1,4 +1,4 @@
-"""Texts as a recogniser sees them: documents of sentences of words, with labels where known."""
+"""Texts for a recogniser: documents of sentences of words, with labels if known."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from herded.errors import CorpusError
 
 @dataclass(frozen=True)
 class Sentence:
-    """The words of a sentence, with their labels and places where these are known.
+    """The words of a sentence, with their labels and positions if known.
 
     Parameters
     ----------
@@ -15,12 +15,12 @@ class Sentence:
     labels : tuple of str, optional
         For each word "O", a kind such as "PERSON", or one with a prefix such as "B-PERSON".
     starts : tuple of int, optional
-        Where each word starts in the document's text, in characters.
+        The position of each word in the document's text, in characters.
 
     Raises
     ------
     CorpusError
-        If there are not as many labels or starts as words.
+        If the numbers of labels, starts and words differ.
 
     Examples
     --------
@@ -38,14 +38,13 @@ class Sentence:
             values = getattr(self, name)
             if values is not None and len(values) != len(self.words):
                 raise CorpusError(
-                    f"expected one of the {name} for each of {len(self.words)} words, "
-                    f"got {len(values)}"
+                    f"expected {len(self.words)} {name}, one for each word, got {len(values)}"
                 )
 
 
 @dataclass(frozen=True)
 class Document:
-    """Sentences that belong together, and the text they were split from, if there is one.
+    """Sentences that belong together, and the text they come from, if there is one.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The NIST IE-ER newswire, marked up in SGML: `<b_enamex type="PERSON">Moi<e_enamex>`.
 
-Documents are the headline and the text, without marks; words are ours, cut also where an entity
-begins or ends, and no sentence ends within one: every marked entity is kept.
+Documents consist of the headline and the text, without marks. Words are split by our rules, and
+also where an entity begins or ends; no sentence ends within an entity. So every marked entity is
+kept.
 """
 
 import html
@@ -17,15 +18,17 @@ from herded.ner.text.text_files import file_stem, files_of, open_text
 from herded.ner.text.tokenizer import CharacterSpan, sentences
 from herded.system.atomic_files import FilePath
 
-# dates, amounts and times are marked too, and left out
+# dates, amounts and times are marked too, and ignored
 ENTITY_KINDS = frozenset(ENTITY_CLASSES.values())
 
 _NAME = re.compile(r"<DOCNO>\s*([^\s<]+)")
 _SECTION = re.compile(r"<(HEADLINE|TEXT)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_REMARK = re.compile(r"<ANNOTATION>.*?</ANNOTATION>", re.DOTALL)  # of editors, not of the story
+_REMARK = re.compile(
+    r"<ANNOTATION>.*?</ANNOTATION>", re.DOTALL
+)  # by editors, not part of the story
 _MARK = re.compile(r'<b_enamex\s+type="(\w+)"[^<>]*>|(<e_enamex>)|</?\w+[^<>]*>|&\w+;')
 
-LabelledSpan = tuple[int, int, str]  # characters from, up to, kind
+LabelledSpan = tuple[int, int, str]  # first character, end, kind
 
 
 def read_ieer(path: FilePath) -> Iterator[Document]:
@@ -69,7 +72,7 @@ def read_ieer(path: FilePath) -> Iterator[Document]:
 
 
 def _sources(lines: Iterable[str]) -> Iterator[str]:
-    """What stands from one <DOC> to the next, document by document."""
+    """Yield the text from one <DOC> to the next."""
     source: list[str] = []
     for line in lines:
         if "<DOC>" in line:
@@ -96,7 +99,7 @@ def _document(source: str, default_name: str) -> Document:
 
 
 def _unmark(source: str, name: str) -> tuple[str, list[LabelledSpan]]:
-    """The text without marks, and the entities marked: of one inside another the outer."""
+    """Return the text without marks, and the marked entities; of nested ones the outer."""
     pieces: list[str] = []
     entities: list[LabelledSpan] = []
     opened: list[LabelledSpan] = []
@@ -123,13 +126,13 @@ def _unmark(source: str, name: str) -> tuple[str, list[LabelledSpan]]:
 
 
 def _trim_entity(text: str, start: int, end: int, kind: str) -> LabelledSpan:
-    """The entity without blanks around it."""
+    """Return the entity without blanks around it."""
     inside = text[start:end].lstrip()
     return end - len(inside), end - len(inside) + len(inside.rstrip()), kind
 
 
 def _character(code: str) -> str:
-    """What "&AMP;" stands for; codes for typesetters such as "&UR;" stand for nothing."""
+    """Return the character for "&AMP;"; typesetting codes such as "&UR;" become nothing."""
     character = html.unescape(code)
     return "" if character == code else character
 
@@ -153,7 +156,7 @@ def _label_sentence(text: str, entities: list[LabelledSpan]) -> Iterator[Sentenc
 def _merge_split_entities(
     parts: list[list[CharacterSpan]], entities: list[LabelledSpan]
 ) -> list[list[CharacterSpan]]:
-    """Sentences, one where an entity goes on from one to the next."""
+    """Merge sentences that an entity spans."""
     joined: list[list[CharacterSpan]] = []
     for part in parts:
         start = part[0][0]
@@ -166,7 +169,7 @@ def _merge_split_entities(
 
 
 def _cut_at_edges(spans: list[CharacterSpan], edges: list[int]) -> list[CharacterSpan]:
-    """Words, cut also at the edges."""
+    """Split words at the edges, too."""
     pieces: list[CharacterSpan] = []
     for start, end in spans:
         inner = edges[bisect_right(edges, start) : bisect_left(edges, end)]

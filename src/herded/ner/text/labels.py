@@ -1,8 +1,9 @@
-"""Labels of words and the entities they spell.
+"""Labels of words, and the entities that they spell out.
 
-Three ways to write the same are read alike, even mixed: IO ("PERSON": neighbours of one kind are
-one entity), BIO ("B-PERSON" begins, "I-PERSON" goes on) and IOB1 ("B-" only between neighbours of
-one kind). An "I-" label after "O" or after another kind begins an entity. "E-" and "S-" end one.
+Three notations are read in the same way, even mixed: IO ("PERSON"; adjacent words of one kind are
+one entity), BIO ("B-PERSON" begins, "I-PERSON" continues) and IOB1 ("B-" only between adjacent
+entities of one kind). An "I-" label after "O" or another kind begins an entity. "E-" and "S-" end
+one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,13 +24,13 @@ ENTITY_CLASSES: Mapping[str, str] = MappingProxyType(
         "GEO": "LOCATION",
         "GPE": "LOCATION",
     }
-)  # names of the three kinds in common corpora; capitals stand for small letters too
+)  # names of the three kinds in common corpora; case is ignored
 
 WordSpan = tuple[int, int, str]  # first word, one past the last word, kind
 
 
 def spans(labels: Iterable[str]) -> list[WordSpan]:
-    """The entities that a sentence's labels spell.
+    """Find the entities that a sentence's labels spell out.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def spans(labels: Iterable[str]) -> list[WordSpan]:
     [(0, 1, 'PERSON'), (1, 3, 'PERSON')]
     """
     found: list[WordSpan] = []
-    first, kind = 0, ""  # of the entity under way; no kind: there is none
+    first, kind = 0, ""  # of the current entity; an empty kind means none
     at = -1
     for at, (part, begins) in enumerate(_parts(labels)):
         if kind and (begins or part != kind):
@@ -63,8 +64,8 @@ def spans(labels: Iterable[str]) -> list[WordSpan]:
 
 
 def _parts(labels: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Of each label the kind ("" outside) and whether an entity begins here."""
-    before, open_ = "", False  # kind of the last word, and whether its entity may go on
+    """Yield the kind of each label ("" outside) and whether an entity begins there."""
+    before, open_ = "", False  # kind of the last word, and whether its entity may continue
     for label in labels:
         prefix, kind = split_label(label)
         yield kind, bool(kind) and (prefix in ("B", "S") or kind != before or not open_)
@@ -72,7 +73,7 @@ def _parts(labels: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def split_label(label: str) -> tuple[str, str]:
-    """Prefix and kind of a label: ("B", "PERSON"); ("", "PERSON") in IO, ("", "") outside."""
+    """Split a label into prefix and kind: ("B", "PERSON"), ("", "PERSON") in IO, else ("", "")."""
     if label == OUTSIDE:
         return "", ""
     if label[1:2] == "-" and label[0] in "BIES":
@@ -81,12 +82,12 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 def to_io(labels: Iterable[str]) -> list[str]:
-    """Kinds alone; entities of one kind that touch become one."""
+    """Reduce labels to their kinds; adjacent entities of one kind become one."""
     return [split_label(label)[1] or OUTSIDE for label in labels]
 
 
 def to_bio(labels: Iterable[str]) -> list[str]:
-    """Every entity begins with "B-"."""
+    """Begin every entity with "B-"."""
     return [_label(kind, begins) for kind, begins in _parts(labels)]
 
 
@@ -95,7 +96,7 @@ def _label(kind: str, begins: bool) -> str:
 
 
 def from_spans(entities: Iterable[WordSpan], length: int) -> list[str]:
-    """BIO labels of `length` words with these entities."""
+    """Write the BIO labels of `length` words with these entities."""
     labels = [OUTSIDE] * length
     for first, last, kind in entities:
         for at in range(first, last):
@@ -104,9 +105,9 @@ def from_spans(entities: Iterable[WordSpan], length: int) -> list[str]:
 
 
 def rename(labels: Sequence[str], mapping: Mapping[str, str] = ENTITY_CLASSES) -> list[str]:
-    """The same entities under other names, "O" where the mapping has none.
+    """Rename the kinds of entities, with "O" for kinds missing from the mapping.
 
-    A prefix changes only where two entities touch that now have one name: "B-" keeps them apart.
+    A prefix changes only if two adjacent entities now share a name: "B-" keeps them apart.
     """
     renamed = []
     before = ""

@@ -1,6 +1,6 @@
-"""Lists of names, as hashes: which kinds of names a word or a phrase is known to be.
+"""Lists of names, as hashes: the kinds of names that a word or a phrase may be.
 
-A phrase is hashed from its words' lower case, and only 31 bits of the hash are kept: the lists
+A phrase is hashed from its words in lower case, and only 31 bits of the hash are kept. So the lists
 cannot be read back from a model, and with 50,000 names about one word in 10,000 matches falsely.
 """
 
@@ -14,23 +14,23 @@ from herded.system.compilation.jit import jit
 
 MAX_PHRASE_WORDS = 4
 MAX_LISTS = 8
-# a word's place in a phrase, times the lists' bits
+# combinations of a word's position in a phrase and the bits of the lists
 SINGLE_WORD_PHRASE, PHRASE_START, PHRASE_CONTINUATION = 1, 1 << 8, 1 << 16
 _1, _32 = np.uint64(1), np.uint64(32)
 
 
 class Lexicon:
-    """At most eight lists of names, which tell a `CRF` what words and phrases are known to be.
+    """At most eight lists of names, which tell a `CRF` the known kinds of words and phrases.
 
     Names are kept as 31-bit hashes of their lower case, so that the lists cannot be read back from
-    a model. Use `Lexicon.from_lists`; the constructor takes what a file holds.
+    a model. Use `Lexicon.from_lists`; the constructor takes the arrays of a file.
 
     Parameters
     ----------
     keys : ndarray of uint32
         The hash of each name.
     kinds : ndarray of uint8
-        Bit l is set where the name is in list l.
+        Bit l is set if the name is in list l.
 
     Examples
     --------
@@ -40,19 +40,19 @@ class Lexicon:
     """
 
     def __init__(self, keys: np.ndarray, kinds: np.ndarray) -> None:
-        self.keys, self.kinds = keys, kinds  # what a file holds: one entry for each phrase
+        self.keys, self.kinds = keys, kinds  # as in a file: one entry for each phrase
         slots = 1 << max(1, int(2 * len(keys)).bit_length())
         self._table = np.zeros(slots, np.uint32), np.zeros(slots, np.int64)
         insert_keys(keys, kinds, *self._table)
 
     @classmethod
     def from_lists(cls, lists: Sequence[Iterable[str]]) -> "Lexicon":
-        """A lexicon of lists of names.
+        """Build a lexicon from lists of names.
 
         Parameters
         ----------
         lists : sequence of iterables of str
-            At most eight. Names of more than four words are left out.
+            At most eight lists. Names of more than four words are ignored.
 
         Returns
         -------
@@ -61,7 +61,7 @@ class Lexicon:
         Raises
         ------
         CorpusError
-            If there are more lists, or something is no string.
+            If there are more lists, or a name is not a string.
         """
         if len(lists) > MAX_LISTS:
             raise CorpusError(f"expected at most {MAX_LISTS} lists of names, got {len(lists)}")
@@ -80,7 +80,7 @@ class Lexicon:
         return cls(unique, kinds)
 
     def look_up(self, types: np.ndarray, starts: np.ndarray, atoms: np.ndarray) -> np.ndarray:
-        """Bits for each word: the lists that it is in, alone and as a part of phrases."""
+        """Return bits for each word: the lists that contain it, alone and within phrases."""
         found = np.zeros(len(types), np.int64)
         mark_phrases(types, starts, atoms, *self._table, found)
         return found
@@ -95,7 +95,7 @@ def _names(names: Iterable[str]) -> list[str]:
 
 @jit
 def phrase_keys(types, starts, atoms):
-    """The key of each phrase; never 0, which marks an empty slot."""
+    """Compute the key of each phrase; never 0, which marks an empty slot."""
     keys = np.empty(len(starts) - 1, np.uint32)
     for p in range(len(keys)):
         h = FNV_OFFSET
@@ -107,7 +107,7 @@ def phrase_keys(types, starts, atoms):
 
 @jit
 def insert_keys(keys, kinds, table, table_kinds):
-    """Put every key into an open-addressed table."""
+    """Insert every key into an open-addressed table."""
     for p in range(len(keys)):
         at = _slot(table, keys[p])
         table[at] = keys[p]
@@ -116,7 +116,7 @@ def insert_keys(keys, kinds, table, table_kinds):
 
 @jit
 def mark_phrases(types, starts, atoms, table, kinds, found):
-    """found[i] |= what the lists say of word i alone, and of the phrases that it is in."""
+    """Add to found[i] the lists of word i alone, and of the phrases that contain it."""
     for s in range(len(starts) - 1):
         last = starts[s + 1]
         for i in range(starts[s], last):
@@ -135,7 +135,7 @@ def mark_phrases(types, starts, atoms, table, kinds, found):
 
 @jit
 def _extend(h, atom):
-    """The hash of a phrase that goes on with a word."""
+    """Extend the hash of a phrase by a word."""
     h = (h ^ atom) * FNV_PRIME
     return h ^ (h >> _32)
 
@@ -147,7 +147,7 @@ def _key(h):
 
 @jit
 def _slot(table, key):
-    """Where `key` is, or would be."""
+    """Return the slot where `key` is, or would be."""
     mask = np.uint32(len(table) - 1)
     at = key & mask
     while table[at] != 0 and table[at] != key:

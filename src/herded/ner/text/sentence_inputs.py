@@ -1,4 +1,4 @@
-"""Convert what a recogniser is given: documents, or sentences alone."""
+"""Conversion of the recogniser's inputs: documents, or bare sentences."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard, cast
@@ -13,12 +13,12 @@ TextInputs = Sequence[Document] | Sequence[Sequence[str]]
 
 
 def are_documents(X: object) -> TypeGuard[Sequence[Document]]:
-    """Whether X is a list of documents; a list of sentences is not."""
+    """Return whether X is a list of documents, not a list of sentences."""
     return isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, Document) for x in X)
 
 
 def sentences_of(X: TextInputs) -> list[list[Sequence[str]]]:
-    """The sentences of each document; each bare sentence is a document of its own."""
+    """Return the sentences of each document; each bare sentence is a document of its own."""
     if isinstance(X, (str, Document)) or not isinstance(X, Sequence):
         raise CorpusError(f"expected a list of documents or of sentences, got {X!r:.80}")
     if are_documents(X):
@@ -37,7 +37,7 @@ def sentences_of(X: TextInputs) -> list[list[Sequence[str]]]:
 def sentences_and_labels(
     X: TextInputs, y: Sequence[SentenceLabels | None] | None = None
 ) -> tuple[list[list[Sequence[str]]], list[SentenceLabels]]:
-    """The sentences by document, and the labels of each sentence."""
+    """Return the sentences by document, and the labels of each sentence."""
     documents = sentences_of(X)
     if y is None:
         if not are_documents(X):
@@ -67,7 +67,7 @@ def _are_strings(items: Sequence[Any]) -> bool:
 def regroup_by_document(
     X: TextInputs, starts: np.ndarray, values: list[str] | np.ndarray
 ) -> list[Any]:
-    """Values of words as tuples (or arrays) of sentences, and those in lists by document."""
+    """Group values of words as tuples (or arrays) by sentence, and in lists by document."""
     pack = tuple if isinstance(values, list) else np.asarray
     parts = [pack(values[starts[s] : starts[s + 1]]) for s in range(len(starts) - 1)]
     if not are_documents(X):

@@ -1,4 +1,4 @@
-"""Open text files, gzipped or not, replacing bytes that are no text."""
+"""Text files, gzipped or not, opened with replacements for bytes that are not text."""
 
 import contextlib
 import gzip
@@ -14,11 +14,11 @@ from herded.system.atomic_files import FilePath
 
 _GZIPPED = b"\x1f\x8b"
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\ufffd]")
-_MAX_CONTROL_SHARE = 0.25  # of the characters of a text may be such
+_MAX_CONTROL_SHARE = 0.25  # largest share of control characters in a text
 
 
 class _WithoutZeros(io.RawIOBase):
-    """Bytes in which zeros are bytes that no UTF-8 text has, so that they are replaced as those."""
+    """A stream of bytes whose zeros become bytes invalid in UTF-8, so that they are replaced."""
 
     def __init__(self, source: io.BufferedIOBase) -> None:
         self._source = source
@@ -33,16 +33,16 @@ class _WithoutZeros(io.RawIOBase):
 
 
 def without_zeros(source: io.BufferedIOBase) -> io.BufferedReader:
-    """What `source` reads, with a byte that is not UTF-8 for every zero."""
+    """Wrap `source` so that zeros become bytes that are not UTF-8."""
     return io.BufferedReader(_WithoutZeros(source), 1 << 16)
 
 
 @contextlib.contextmanager
 def open_text(path: FilePath, newline: str | None = None) -> Iterator[TextIO]:
-    """Open for reading.
+    """Open a text file for reading.
 
-    Zeros and bytes that are not UTF-8 are replaced, a byte order mark is dropped. A file that has
-    zeros and is mostly no text, such as a picture or UTF-16, is refused.
+    Zeros and bytes that are not UTF-8 are replaced, and a byte order mark is dropped. A file with
+    zeros that is mostly not text, such as a picture or UTF-16, is refused.
     """
     try:
         with open(path, "rb") as file, contextlib.ExitStack() as stack:
@@ -56,7 +56,7 @@ def open_text(path: FilePath, newline: str | None = None) -> Iterator[TextIO]:
             yield io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline=newline)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise CorpusError(f"expected a text file at {path}, but: {reason}") from error
+        raise CorpusError(f"could not read the text file {path}: {reason}") from error
 
 
 def _is_binary(beginning: bytes) -> bool:
@@ -67,14 +67,14 @@ def _is_binary(beginning: bytes) -> bool:
 
 
 def files_of(path: FilePath) -> list[Path]:
-    """The file itself, or the files of a folder by name, without hidden ones and READMEs."""
+    """Return the file itself, or the files of a folder by name, without hidden ones and READMEs."""
     whole = Path(path)
     if not whole.is_dir():
         return [whole]
     try:
         files = sorted(file for file in whole.iterdir() if file.is_file() and _is_corpus(file.name))
     except OSError as error:
-        raise CorpusError(f"expected documents in {path}, but: {error.strerror}") from error
+        raise CorpusError(f"could not read the documents in {path}: {error.strerror}") from error
     if not files:
         raise CorpusError(f"expected documents in {path}, got a folder without any")
     return files
@@ -85,5 +85,5 @@ def _is_corpus(name: str) -> bool:
 
 
 def file_stem(path: FilePath) -> str:
-    """The file's name without its ending: documents without a name of their own are called so."""
+    """Return the file's name without its ending, the default name of its document."""
     return Path(Path(path).name.removesuffix(".gz")).stem

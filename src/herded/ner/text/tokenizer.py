@@ -1,9 +1,9 @@
-"""Text into words and sentences, by rules: where each word starts and ends.
+"""A rule-based tokenizer, which finds the words and sentences of a text.
 
-Words are cut as in the Penn Treebank (punctuation, "'s" and "n't" stand alone; abbreviations,
-numbers, hyphenated words, @users, #tags, addresses and emoji stay whole), sentences at full stops
-that are not part of an abbreviation, and at the ends of paragraphs: blank or indented lines. Any
-text can be split, in linear time; only blanks and characters that do not print are dropped.
+Words are split as in the Penn Treebank (punctuation, "'s" and "n't" are words; abbreviations,
+numbers, hyphenated words, @users, #tags, addresses and emoji stay whole). Sentences end at full
+stops that are not part of an abbreviation, and at the ends of paragraphs: blank or indented lines.
+Any text can be split, in linear time; only blanks and unprintable characters are dropped.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from herded.errors import CorpusError
 
-CharacterSpan = tuple[int, int]  # characters from, up to
+CharacterSpan = tuple[int, int]  # first character, end
 
 # After these a sentence never ends.
 _TITLES = (
@@ -37,7 +37,7 @@ _STARTERS = (
     "Not No Nobody Is Are Was Were Do Does Did Has Have Had Will Would Can Could Should"
 )
 
-# Control characters and what only steers others: skipped like blanks, kept inside words.
+# Control characters and format characters: skipped like blanks, kept within words.
 _UNSEEN = (
     r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
@@ -50,7 +50,7 @@ _LETTERS = rf"[^\W_]++(?:[{_MARKS}]++[^\W_]*+)*+"
 _PICTURE = r"[\u203c\u2049\u2122\u2139\u231a-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 _DRESSED = rf"{_PICTURE}[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u20e3]*+"
 _EMOJI = rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|{_DRESSED}(?:\u200d{_DRESSED})*+|[\d#*]\ufe0f?\u20e3)"
-# An address after its beginning: what ends a clause is not its end.
+# An address after its beginning: punctuation that ends a clause is not part of it.
 _ADDRESS = rf"""[^\s<>"{_UNSEEN}]*[^\s<>"{_UNSEEN}'\u2019\u201d.,;:!?)\]}}]"""
 _APOSTROPHE = r"['\u2019]"
 _CLITIC = r"(?i:s|m|d|re|ve|ll)(?!\w)"
@@ -64,7 +64,7 @@ def _any_of(listed: str) -> str:
     return "|".join(map(re.escape, listed.split()))
 
 
-# Alternatives are tried in order, at every word: what is common comes first.
+# Alternatives are tried in order at every word, so common ones come first.
 _WORD = re.compile(
     rf"""
     [A-Za-z]++(?=[ ,\n])                                            # most words
@@ -118,12 +118,12 @@ _NEVER_LAST = frozenset(f"{title}." for title in _TITLES.split())
 
 
 def word_spans(text: str) -> list[CharacterSpan]:
-    """Where the words are: in order, apart, and all that prints is in one of them."""
+    """Find the words: in order, disjoint, and covering every printable character."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def sentences(text: str) -> list[list[CharacterSpan]]:
-    """The words of every sentence."""
+    """Split a text into sentences, each a list of its words."""
     spans = word_spans(text)
     found = []
     first = 0  # word of the sentence
@@ -139,7 +139,7 @@ def sentences(text: str) -> list[list[CharacterSpan]]:
 
 
 def _is_end(text: str, spans: list[CharacterSpan], first: int, pause: re.Match[str]) -> bool:
-    """Whether the sentence that began at the word `first` ends at this stop."""
+    """Return whether the sentence that began at the word `first` ends at this stop."""
     stop = pause.start()
     at = bisect_left(spans, (stop + 1,), first) - 1
     start, end = spans[at]
@@ -150,7 +150,7 @@ def _is_end(text: str, spans: list[CharacterSpan], first: int, pause: re.Match[s
     following = _NEXT.match(text, pause.end())
     assert following is not None  # it matches the empty text too
     word = following[1]
-    if word[:1].islower() or word in (".", "!", "?"):  # of stops in a row the last decides
+    if word[:1].islower() or word in (".", "!", "?"):  # in a row of stops the last one decides
         return False
     if start < stop and not pause["stop"]:  # the stop is part of the word
         between = set(text[pause.end() : following.start(1)])
@@ -171,7 +171,7 @@ def text_blocks(lines: Iterable[str], limit: int = 1 << 20) -> Iterator[str]:
     pieces: list[str] = []
     length = 0
     for line in lines:
-        for start in range(0, len(line), limit):  # so that no more than two limits are ever joined
+        for start in range(0, len(line), limit):  # so that a block never exceeds two limits
             pieces.append(line[start : start + limit])
             length += len(pieces[-1])
             while length > limit:
@@ -184,7 +184,7 @@ def text_blocks(lines: Iterable[str], limit: int = 1 << 20) -> Iterator[str]:
 
 
 def _last_cut(text: str) -> int:
-    """Where to end a block that begins like this and goes on."""
+    """Return where to end a block that begins like this and continues."""
     paragraphs = [m.end() for m in _PAUSE.finditer(text) if m.lastgroup is None]
     if paragraphs:
         return paragraphs[-1]

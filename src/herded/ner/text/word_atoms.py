@@ -1,6 +1,6 @@
 """Atoms of words: hashes of a word, its lower case, its shape, its beginnings and its ends.
 
-A text has far fewer types of words than words, so atoms are computed once per type; features are
+A text has far fewer types of words than words, so atoms are computed once per type. Features are
 combinations of atoms, made in `features`. Hashing follows FNV-1a over code points, 64 bits.
 """
 
@@ -14,12 +14,12 @@ ATOMS = ("word", "lower", "shape", "short shape", "head 1", "head 2", "head 3", 
 WORD_ATOM, LOWER_ATOM, SHAPE_ATOM, SHORT_SHAPE_ATOM = range(4)
 HEAD_ATOM, TAIL_ATOM, MAX_AFFIX_CHARS = 4, 8, 4  # head and tail of 1 to 4 characters
 KIND_ATOM = 12  # of the first character
-# the types of the words that are not there: before and after a sentence
+# the types of the padding words before and after a sentence
 PADDING_BEFORE, PADDING_AFTER = 0, 1
 
 OTHER_CHARACTER, UPPER_CASE, LOWER_CASE, DIGIT, LETTER = range(5)  # kinds of characters
 UNKNOWN_KIND = 255
-MAX_SHAPE_RUN = 3  # a shape tells "XXX" from "X", and no more
+MAX_SHAPE_RUN = 3  # a shape distinguishes "XXX" from "X", and no more
 
 FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
@@ -38,7 +38,7 @@ CAPITALS = _short_shape(UPPER_CASE)
 
 
 class Vocabulary:
-    """Numbers the types of words, and keeps their atoms; forgets all when it has `limit` types."""
+    """Numbers and atoms of the types of words; it is emptied at `limit` types."""
 
     def __init__(self, limit: int = 2**19) -> None:
         self.limit = limit
@@ -54,17 +54,17 @@ class Vocabulary:
 
     @property
     def atoms(self) -> np.ndarray:
-        """(types, atoms)."""
+        """The atoms of all types, (types, atoms)."""
         return self._atoms[: self._size]
 
     def encode(self, words: list[str]) -> np.ndarray:
-        """The type of each word; new types get their atoms."""
+        """Return the type of each word; new types get their atoms."""
         if self._size > self.limit:
             self._forget()
         numbers = self.numbers
         try:
             new = list(dict.fromkeys(word for word in words if word not in numbers))
-        except TypeError:  # a word that cannot be a key is no string
+        except TypeError:  # a word that cannot be a key is not a string
             new = words
         if new:
             self._add(new)
@@ -106,7 +106,7 @@ def _kind(character: str) -> int:
 
 @jit
 def word_atoms(codes, lower, kinds, starts, atoms):
-    """Fill `atoms` (words, 13) of words laid end to end."""
+    """Fill `atoms` (words, 13) for words laid end to end."""
     for t in range(len(starts) - 1):
         first, last = starts[t], starts[t + 1]
         word = small = shape = short = FNV_OFFSET
@@ -114,7 +114,7 @@ def word_atoms(codes, lower, kinds, starts, atoms):
         for c in range(first, last):
             word = (word ^ np.uint64(codes[c])) * FNV_PRIME
             small = (small ^ _plain(lower[c], kinds[c])) * FNV_PRIME
-            # A mark is its own shape; a letter or a digit has that of its kind.
+            # A mark is its own shape; a letter or a digit has the shape of its kind.
             mark = np.uint64(kinds[c])
             if kinds[c] == OTHER_CHARACTER:
                 mark = np.uint64(codes[c]) + np.uint64(8)
@@ -146,5 +146,5 @@ def word_atoms(codes, lower, kinds, starts, atoms):
 
 @jit
 def _plain(lower, kind):
-    """A character in lower case, all digits alike."""
+    """Convert a character to lower case, with all digits equal."""
     return np.uint64(48) if kind == DIGIT else np.uint64(lower)
