@@ -120,8 +120,9 @@ def header(only: str | None) -> list[str]:
     return [
         f"# {only.replace('-', ' ').capitalize()}" if only else "# All tables",
         "",
-        f"{where} Times are CPU times of one thread, medians of",
-        "alternating repeats, and meant as ratios: machines are noisy.",
+        where,
+        "Times are CPU times of one thread, medians of interleaved repeats. Timings are noisy:",
+        "compare ratios.",
     ]
 
 

@@ -69,10 +69,24 @@ def read(folder: str | os.PathLike[str]) -> Book:
 
 
 def merged(page: str, fresh: str) -> str:
-    """`page` with the sections of `fresh` in place of its own of the same headings."""
+    """`page` with the sections of `fresh` in place of its own of the same headings.
+
+    Where others stay, each fresh section says what ran, as the head of `fresh` does for all.
+    """
     old, new = _sections(page), _sections(fresh)
+    if old.keys() - new.keys():
+        ran = [line for line in new.get("", "").splitlines() if line.startswith("Output of ")]
+        new = {heading: _with_origin(text, ran) for heading, text in new.items()}
     kept = {**old, **{heading: text for heading, text in new.items() if heading or not old}}
     return "\n\n".join(text.strip("\n") for text in kept.values()) + "\n"
+
+
+def _with_origin(section: str, ran: list[str]) -> str:
+    """The section with a sentence on what ran below its heading, if it has none."""
+    if not section.startswith("## ") or "\nOutput of " in section:
+        return section
+    heading, _, rest = section.partition("\n")
+    return "\n".join([heading, "", *ran[:1], rest]) if ran else section
 
 
 def _sections(page: str) -> dict[str, str]:

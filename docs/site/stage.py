@@ -40,7 +40,7 @@ def stage(folder: Path, kept: Path) -> None:
     with open(folder / "index.md", "a", encoding="utf-8") as index:
         index.write("\n" + navigation.toctrees())
     gallery.write(folder, kept)
-    _measure(folder)
+    measured.write(folder / "pictures" / "measured")
     reference.write(folder / "reference")
 
 
@@ -69,13 +69,6 @@ def with_site_links(text: str, path: Path) -> str:
         return f"]({relative}{found['place'] or ''})"
 
     return LINK.sub(replaced, text)
-
-
-def _measure(folder: Path) -> None:
-    """Pictures and leaderboard of the tables as they are now."""
-    page = folder / place(measured.PAGE)
-    measured.write(folder / "pictures" / "measured")
-    page.write_text(measured.with_board(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _offer(page: Path, notebook: str) -> None:

@@ -112,6 +112,7 @@ def test_readme_quotes_what_was_measured():
     rows = [line for line in section.splitlines() if line.startswith("|")]
     measured = (RESULTS / "readme.md").read_text(encoding="utf-8")
     assert rows == [line for line in measured.splitlines() if line.startswith("|")]
+    assert "\n".join(rows) in page_files()["benchmarks"].read_text(encoding="utf-8")
     assert len(rows) > 5 and rows[-1].startswith("| `hd.Exact()` |")
     cpu = re.search(r"on \d+ cores of ([^,]*),", measured)
     assert cpu and cpu[1] in section

@@ -1,1 +1,1 @@
-"""Plots and the leaderboard of docs/measured/benchmarks.md, from tables of pages."""
+"""Plots of the page benchmarks and of the results of herds, from tables of results."""

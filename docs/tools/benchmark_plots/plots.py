@@ -1,10 +1,9 @@
 """The plots of measurements, each drawn from tables of a page of results."""
 
 from collections.abc import Callable
-from textwrap import wrap
 from typing import Any
 
-from docs.tools.benchmark_plots.tables import REACH, Row, best_of_each, goal, number, tables
+from docs.tools.benchmark_plots.tables import REACH, Row, best_of_each, number, tables
 from docs.tools.page_files import RESULTS
 from herded.system.figures import (
     GIBBS_COLOUR,
@@ -17,9 +16,6 @@ from herded.system.figures import (
 )
 
 WIDTH = 5.4  # inches, of all pictures
-BESIDE = ("Ising 512x512", "10,000 spins, degree 6", "Potts 128x128, K = 8")
-GROWTH = ("sites", "degree", "states")
-MET = {"yes": OTHER_COLOURS[0], "no": HERDED_COLOUR}
 Tables = list[list[Row]]
 
 
@@ -53,15 +49,6 @@ def reach(found: Tables) -> Any:
     return figure
 
 
-def beside(found: Tables) -> Any:
-    figure, axes = subplots(3, 1, width=WIDTH, height=6.8)
-    for axis, work, rows in zip(axes, BESIDE, found, strict=True):
-        _bars(axis, [(name, number(time)) for name, time in best_of_each(rows, "last state")], "ns")
-        axis.set(xscale="log", title=work, xlim=(0.5, 3000))
-    axes[-1].set_xlabel("CPU ns for an update of one variable, single chains")
-    return figure
-
-
 def speed(found: Tables) -> Any:
     rows = [row for row in found[0] if row["ours"].endswith("ns")]
     figure, axis = subplots(1, 1, width=WIDTH, height=3)
@@ -79,27 +66,6 @@ def speed(found: Tables) -> Any:
     axis.set(xscale="log", xlabel="CPU ns for an update of one variable", xlim=(0.04, 200))
     axis.grid(axis="y", visible=False)
     _below(figure, axis)
-    return figure
-
-
-def growth(found: Tables) -> Any:
-    """By the last number of a row's name: sites, neighbours or states."""
-    figure, axes = subplots(1, 3, width=WIDTH, height=3.2)
-    for axis, name, rows in zip(axes, GROWTH, found, strict=False):
-        sizes = [number(row[name].split("x")[-1].split()[-1]) for row in rows]
-        for column in list(rows[0])[1:]:
-            herded = column.startswith("herded")
-            if column.endswith(("blanket", "raster", "flips")):
-                continue  # the better of two is drawn
-            times = [number(row[column]) for row in rows]
-            colour = HERDED_COLOUR if herded else GIBBS_COLOUR
-            axis.loglog(
-                sizes, times, "o-", ms=3, color=colour, label="herded" * herded or "by hand"
-            )
-        axis.set(xlabel={"sites": "side of a lattice"}.get(name, name), ylim=(0.7, 700))
-        axis.minorticks_off()
-    axes[0].set_ylabel("CPU ns for an update")
-    _below(figure, axes[0])
     return figure
 
 
@@ -123,20 +89,6 @@ def accuracy(found: Tables) -> Any:
     return figure
 
 
-def complete(found: Tables) -> Any:
-    [rows] = found
-    figure, axis = subplots(1, 1, width=WIDTH, height=2.8)
-    names = [f"{row['nodes']} nodes, {row['J, h uniform on']}" for row in rows]
-    for column, label, colour in (
-        ("herded d_v", "herded Gibbs", HERDED_COLOUR),
-        ("Gibbs d_v", "Gibbs", GIBBS_COLOUR),
-    ):
-        axis.semilogx([number(row[column]) for row in rows], names, "o", color=colour, label=label)
-    axis.set(xlabel="total variation from the truth after a million sweeps")
-    _below(figure, axis)
-    return figure
-
-
 def weights(found: Tables) -> Any:
     [rows] = found
     figure, axis = subplots(1, 1, width=WIDTH, height=3.4)
@@ -145,54 +97,6 @@ def weights(found: Tables) -> Any:
     axis.plot([number(row["ratio"]) for row in rows], names, "o", color=HERDED_COLOUR)
     axis.axvline(1, color=GIBBS_COLOUR)
     axis.set(xlabel="error over that of Gibbs sampling (the line)", xlim=(0, 1.1))
-    return figure
-
-
-def goals(found: Tables) -> Any:
-    """Left of the line a goal is met."""
-    rows = [row for rows in found for row in rows]
-    figure, axis = subplots(1, 1, width=WIDTH, height=0.36 * len(rows) + 0.8)
-    over = [number(row["ratio"]) / goal(row["goal"]) for row in rows]
-    axis.scatter(over, range(len(rows)), color=[MET[row["met"]] for row in rows], zorder=3)
-    axis.axvline(1, color="#1d2127", linewidth=1)
-    names = ["\n".join(wrap(row["work"], 52)) for row in rows]
-    axis.set_yticks(range(len(rows)), names, fontsize=7)
-    axis.invert_yaxis()
-    axis.set(xscale="log", xlabel="ratio over its goal (left: met)")
-    axis.set_xticks([0.25, 0.5, 1], ["1/4", "1/2", "1"])
-    axis.minorticks_off()
-    return figure
-
-
-def denoising(found: Tables) -> Any:
-    rows = sorted(found[0], key=lambda row: -number(row["sigma 4"]))
-    figure, axis = subplots(1, 1, width=WIDTH, height=3.6)
-    names = [row["method"] for row in rows]
-    axis.barh(names, [number(row["sigma 4"]) for row in rows], color=[_colour(n) for n in names])
-    for place, row in enumerate(rows):
-        told = f" {row['seconds']} s"
-        axis.annotate(told, (number(row["sigma 4"]), place), va="center", fontsize=8)
-    axis.set(xlabel="wrong pixels in %, sigma = 4 (seconds)", xlim=(0, 22))
-    axis.grid(axis="y", visible=False)
-    return figure
-
-
-def cuts(found: Tables) -> Any:
-    rows = found[0]
-    graphs = list(dict.fromkeys(row["graph"] for row in rows))
-    figure, axes = subplots(2, 2, width=WIDTH, height=4.4)
-    solvers = (("HerdedSampler", "", HERDED_COLOUR), ("dwave-samplers", "1", GIBBS_COLOUR))
-    for axis, graph in zip(axes.flat, graphs, strict=True):
-        mine = [row for row in rows if row["graph"] == graph]
-        top = max(number(row[f"best{k}"]) for row in mine for k in ("", "1", "2"))
-        for solver, suffix, colour in solvers:
-            seconds = [number(row[f"{solver}: CPU s"]) for row in mine]
-            gaps = [100 * (1 - number(row[f"best{suffix}"]) / top) for row in mine]
-            axis.semilogx(seconds, gaps, "o", color=colour, label=solver)
-        axis.set(title=graph, xlabel="CPU seconds", xlim=(0.005, 3))
-    for axis in axes[:, 0]:
-        axis.set_ylabel("% below the best known")
-    _below(figure, axes[0, 0])
     return figure
 
 
@@ -232,15 +136,9 @@ def methods(found: Tables) -> Any:
 # Of each picture the page and the headings of its tables, and how it is drawn.
 PLOTS: dict[str, tuple[str, tuple[str, ...], Callable[[Tables], Any]]] = {
     "reach": ("tables", tuple(f"{work}, to accuracy" for work in REACH), reach),
-    "beside": ("tables", BESIDE, beside),
     "speed": ("tables", ("With AVX2 only",), speed),
-    "growth": ("tables", ("How cost grows",), growth),
     "accuracy": ("tables", ("Accuracy on sparse graphs",), accuracy),
-    "complete": ("tables", ("Theorem 2 on complete graphs",), complete),
     "weights": ("tables", ("Which weights",), weights),
-    "goals": ("tables", ("Herds: goals", "With AVX2 only"), goals),
-    "denoising": ("tables", ("Denoising",), denoising),
-    "cuts": ("tables", ("Minima of quadratic models",), cuts),
     "orders": ("herds", ("The order of members",), orders),
     "methods": ("herds", ("Herds of one size, and other ways",), methods),
 }

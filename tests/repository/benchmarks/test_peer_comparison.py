@@ -229,6 +229,15 @@ def test_sections_that_were_not_run_stay():
     assert results_store.merged("", PAGE) == PAGE
 
 
+def test_sections_that_are_run_again_say_what_ran():
+    head = "# T\n\nOutput of `x` on y.\n\n"
+    page = f"{head}## A\n\n1\n\n## B\n\n2\n"
+    fresh = "# T\n\nOutput of `z` on w. Times.\n\n## B\n\n3\n"
+    merged = results_store.merged(page, fresh)
+    assert merged == f"{head}## A\n\n1\n\n## B\n\nOutput of `z` on w. Times.\n\n3\n"
+    assert results_store.merged(page, page) == page
+
+
 def test_files(tmp_path):
     noted = results_store.Book()
     noted.note("speed", "a, b", "me", "ns", 1.25)
