@@ -19,6 +19,7 @@ WEIGHT_BITS = 24  # herding in time
 SCALAR_ONE, VECTOR_ONE, WEIGHT_ONE = (
     float(2**bits) for bits in (SCALAR_BITS, VECTOR_BITS, WEIGHT_BITS)
 )
+PHASE_MASK = np.uint32(2**SCALAR_BITS - 1)  # a phase without its carry
 
 
 @jit
@@ -33,7 +34,7 @@ def fixed_scalar(zero, one, beta):
 def fixed_vector(logits, beta, states, p, at, one):
     """Write p of the vector rule into p[at : at + states] and give its mean state, at scale `one`.
 
-    `logits` is spoiled.
+    `logits` is overwritten.
     """
     top = logits[0]
     for k in range(1, states):

@@ -2,7 +2,7 @@
 
 Scalar rule. With phase phi = w + 1 - pi in (0, 1], stored at scale 2^31 one quantum below, step 3
 ("x = 1 if w > 0") is the carry of phi + p and step 4 is what is left (the appendix's circular
-form). Lemma 1 holds in integers, for ever: |count of ones - sum of p / 2^31| <= 1.
+form). Lemma 1 holds in integers at all times: |count of ones - sum of p / 2^31| <= 1.
 
 Vector rule. w += p; x = argmax w over the possible states (the first of equals); w[x] -= 1.
 With slack c > 0 ("bounded-error Gibbs") x is drawn from p, less the states that are overdrawn: that
@@ -16,13 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from herded.draws.fixed_point import WEIGHT_BITS
+from herded.draws.fixed_point import PHASE_MASK, WEIGHT_BITS
 from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-PHASE_MASK = np.uint32(0x7FFFFFFF)
 VECTOR_ONE_INT = 1 << WEIGHT_BITS
 NEVER_CHOSEN = -(1 << 40)
 MAX_OWED = 64 * VECTOR_ONE_INT  # beyond it the argmax rules: 32 bits hold twice as much

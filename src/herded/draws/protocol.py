@@ -1,7 +1,7 @@
 """What a draw is: it turns a conditional into a value, and keeps what that takes between visits.
 
-Kernels are compiled with the arithmetic of a draw inside. What they are told at run time is a
-`SweepParameters`; which arithmetic they take is the mode that `weights` names
+Kernels are compiled with the arithmetic of a draw inside. Their parameters at run time are
+`SweepParameters`; which arithmetic they use is the mode that `weights` names
 (`draws.weight_modes`).
 """
 
@@ -48,7 +48,7 @@ class Draw(Protocol):
         """Chains that draw together; 1 where each draws alone."""
 
     def step(self, sweep: int, chain: int) -> SweepParameters:
-        """What a kernel is told about the sweeps from number `sweep` on."""
+        """The parameters of a kernel for the sweeps from number `sweep` on."""
 
     def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
         """The arrays that a chain keeps for this draw, at its start."""

@@ -15,17 +15,17 @@ More than two states are split in halves again and again, each split with a phas
 only members who come to it use.
 
 The order of members is free. Two things are asked of it. It must be shuffled: in a fixed order
-members at even places are the same for ever where all p_k are 1/2, and models without fields
-collapse. And members whose conditionals are alike should be neighbours in it: then the number of
+members at even places stay the same where all p_k are 1/2, and models without fields
+collapse. And members whose conditionals are similar should be neighbours in it: then the number of
 ones is right among them too, and what depends on several variables, such as the energy, has less
 noise than in as many independent chains; in a random order it has more. So kernels whose lanes are
 members let those below 1/2 draw first, then the others, in random order among each.
 
 Where those below 1/2 expect less than one 1 among them, rounding is most of the noise. If it makes
-them one too many, the others, who go on with the same phase, are one too few: the count is right,
-and members that disagree with their neighbours are two too many. There, fresh phases are two, one
-for each side: counts vary more, and energies no more than those of independent chains. Members of
-exactly 1/2, of which there are many where there is no field, then take turns between both sides:
+them one too many, the others, which continue with the same phase, are one too few: the count is
+right, and members that disagree with their neighbours are two too many. There, fresh phases are
+two, one for each side: counts vary more, and energies no more than those of independent chains.
+Members of exactly 1/2, which are many where there is no field, then take turns between both sides:
 on one they would all but become each other's mirror images, whose energies are the same.
 """
 
@@ -35,17 +35,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from herded.draws.fixed_point import PHASE_MASK
 from herded.draws.protocol import CreatesWeights, SweepParameters
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-PHASE_MASK = np.uint32(0x7FFFFFFF)
 ORDER_STREAM = stream_key(0, 0, StreamPurpose.MEMBER_ORDERS)
 MAX_ORDER_ENTRIES = 2**16  # of a table of orders: 128 KiB
 HALF_PHASE_U4 = np.uint32(2**30)
 MIN_SUM_FOR_ONE_PHASE = np.uint64(2**31)  # sum of p below 1/2, from which on all have one phase
-# no phase: members of 1/2 and more always go on with the others' one
+# no phase: members of 1/2 and more always continue with the others' phase
 NO_SECOND_PHASE = np.uint32(2**31)
 _0, _31, _SCALE = np.uint32(0), np.uint64(31), float(2**31)
 
@@ -131,7 +131,7 @@ def draw_members(p, phi, second, flat, a, b, x, at, n):
     """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, how many
     are 1, and the sum of p.
 
-    Members below 1/2 come first, then the others, who go on with their phase, or have the phase
+    Members below 1/2 come first, then the others, which continue their phase, or have the phase
     `second` if there is one and those below 1/2 expect less than one 1; both are gone through at
     once. Phases are not taken modulo 1: their carries are counted, and 64 bits hold them.
     """

@@ -4,7 +4,7 @@ A visit goes from word to word in a random order, and in a word from place to pl
 of a table. The table has a column for each lane: all of a visit's orders are different, and cost
 nothing, since they are applied by masks that a lane would have to load anyway. (With one order for
 all lanes they would agree on which members are 1, and what pairs of variables do would be as noisy
-as in one chain.) A window of the table is chosen anew for every word of every visit. There are a
+as in one chain.) A window of the table is chosen for every word of every visit. There are a
 thousand, so that two cells hardly ever have the same one: with 32, which could begin at cache lines
 and save 5 % of the time, energies were noisier by 6 %.
 
@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from herded.draws.integer_types import U1, U4, U8
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
@@ -25,7 +26,6 @@ MEMBERS_PER_WORD = 8  # members in a word
 LANES = 128  # in a cell
 WINDOW_BITS = 10
 ORDER_COLUMNS = LANES + 2**WINDOW_BITS  # of the table of orders: windows may start anywhere
-U1, U2, U4, U8 = np.uint8, np.uint16, np.uint32, np.uint64
 _GOLDEN, _A, _B = U4(0x9E3779B9), U4(0x21F0AAAD), U4(0x735A2D97)
 _15, _16 = U4(15), U4(16)
 
@@ -54,7 +54,7 @@ def window_start(bits, last):
 
 
 def count_words(members: int) -> int:
-    """How many words hold so many members."""
+    """How many words hold all members."""
     return -(-members // MEMBERS_PER_WORD)
 
 

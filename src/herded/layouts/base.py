@@ -71,7 +71,7 @@ class Layout(RunFacts, ReplicaAccess):
             array.flags.writeable = False
         self.__dict__.update(state)
 
-    def for_method(self, method: Any, members: int) -> "Layout | None":
+    def for_method(self, method: object, members: int) -> "Layout | None":
         """This layout for a method that differs in its seed, or in the members of its herd.
 
         None where another number of members needs another layout.

@@ -76,12 +76,14 @@ def log_conditional_pair(
 def compile_factors(model: FactorGraph) -> FactorArrays:
     """Lay out the factors of a `FactorGraph` variable by variable."""
     free = model.evidence < 0
-    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride = _entries(
-        model.n_variables,
-        model.factor_start,
-        model.factor_variables,
-        model.factor_strides,
-        model.table_start,
+    entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride = (
+        _factor_entries(
+            model.n_variables,
+            model.factor_start,
+            model.factor_variables,
+            model.factor_strides,
+            model.table_start,
+        )
     )
     neighbour_start, neighbour = _neighbours(entry_start, other_start, other, free)
     return make_read_only(
@@ -110,7 +112,7 @@ def count_table_rows(factors: FactorArrays, free: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _entries(n, factor_start, variables, strides, table_start):
+def _factor_entries(n, factor_start, variables, strides, table_start):
     """Where the entries of each variable start; they are in the order of their factors.
 
     And of each entry the start of its table, its own stride, where its others start, these, the

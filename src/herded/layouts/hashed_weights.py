@@ -25,13 +25,13 @@ def has_hash_tables(own: Mapping[str, np.ndarray]) -> bool:
 
 
 def initial_slot_counts(segments: np.ndarray) -> np.ndarray:
-    """Slots of the tables of segments of so many variables: a sweep fills at most a quarter."""
+    """Slots of the tables of segments, by their variables: a sweep fills at most a quarter."""
     found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)
     return found
 
 
 def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> HashTables:
-    """Empty tables, of weights of `width` entries, with room for no more."""
+    """Empty tables, of weights of `width` entries, with no spare room."""
     slots = initial_slot_counts(segments)
     room = int(slots.sum())
     return {
@@ -51,13 +51,13 @@ def grow_tables(tables: HashTables, which: np.ndarray) -> HashTables:
         free = int(tables["slots"].sum())
         tables = compact_tables(tables, 2 * (free + more))
     places = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
-    double_tables(which, free, _width(tables), *places)
+    double_tables(which, free, _weight_width(tables), *places)
     return tables
 
 
 def compact_tables(tables: HashTables, room: int) -> HashTables:
     """The tables one after another, in new arrays of `room` slots."""
-    width, slots = _width(tables), tables["slots"]
+    width, slots = _weight_width(tables), tables["slots"]
     keys, w = np.zeros(room, np.uint64), _neutral_weights(room * width, tables["w"].dtype)
     start = np.cumsum(slots) - slots
     old = (tables[name] for name in ("slot_start", "slots", "keys", "w"))
@@ -68,7 +68,7 @@ def compact_tables(tables: HashTables, room: int) -> HashTables:
 def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.ndarray]) -> bool:
     """Whether the tables `later`, without gaps, may be what those of `first` have grown to.
 
-    One that is full would be searched for ever.
+    A full table would be searched without end.
     """
     slots, keys, filled = later["slots"], later["keys"], later["filled"]
     doubled = np.log2(np.maximum(slots, 1) / np.maximum(first["slots"], 1))
@@ -83,7 +83,7 @@ def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.
     )
 
 
-def _width(tables: HashTables) -> int:
+def _weight_width(tables: HashTables) -> int:
     """Entries of one weight."""
     return len(tables["w"]) // max(1, len(tables["keys"]))
 

@@ -28,7 +28,7 @@ class HerdLayout(SweepableLayout):
     counts_states: ClassVar[bool] = True
     any_size: ClassVar[bool] = False  # whether arrays are the same for any number of members
 
-    def for_method(self, method: Any, members: int) -> Layout | None:
+    def for_method(self, method: object, members: int) -> Layout | None:
         if not self.any_size or members == self.members:
             return super().for_method(method, members)
         chain = self.chain_memory * max(1.0, members / self.members)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from herded.draws.protocol import Draw
 from herded.layouts.choose import propose_layout
 from herded.layouts.proposal import Proposal
+from herded.layouts.visit_order import Scan
 from herded.models.protocol import Model
 from herded.system.memory_limits import Size
 
@@ -15,7 +15,7 @@ from herded.system.memory_limits import Size
 class Sites:
     """Single variables, visited in the order that `scan` names."""
 
-    scan: Any = "auto"
+    scan: Scan = "auto"
 
     def propose(
         self,

@@ -13,10 +13,10 @@ import numpy as np
 
 from herded.draws.fixed_point import SCALAR_BITS
 from herded.draws.herded_weights import HALF_PHASE
+from herded.draws.systematic_lanes import LANES
 from herded.errors import CheckpointError, MethodError
 from herded.layouts.grid.arrays import CONTEXTS_BY_BITS, CONTEXTS_BY_COUNT, compile_lattice
 from herded.layouts.packing.colour_packing import (
-    LANES,
     count_cells,
     pack_colours,
     strip_shape,

@@ -11,14 +11,14 @@ This is the only module that calls `layouts/grid/sweeps.py` for tiles.
 
 import numpy as np
 
+from herded.draws.systematic_lanes import LANES
 from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
 from herded.layouts.grid.sweeps import (
-    add_conditionals,
+    add_strip_conditionals,
     count_ones_in_strip,
     find_contexts,
     herd_strip,
 )
-from herded.layouts.packing.colour_packing import LANES
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
@@ -44,7 +44,9 @@ def half_sweep(p, contexts, x, w, colour, ones, tally):
         if ones.size:
             count_ones_in_strip(new, ones[colour, r], 0, columns)
         if tally.size:
-            add_conditionals(p, colour, r, contexts, context, seen, tally[colour, r], 0, columns)
+            add_strip_conditionals(
+                p, colour, r, contexts, context, seen, tally[colour, r], 0, columns
+            )
 
 
 @jit

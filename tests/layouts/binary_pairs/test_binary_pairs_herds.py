@@ -14,7 +14,7 @@ from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import lane_bits
 from herded.layouts.binary_pairs.dense_herd import DenseHerdLayout
 from herded.layouts.binary_pairs.herd import MAX_UNFILLED_VARIABLES, BinaryPairsHerdLayout
-from herded.layouts.binary_pairs.herd_arrays import LANES, pack_members, sigmoid_of_field
+from herded.layouts.binary_pairs.herd_arrays import BLOCK_LANES, pack_members, sigmoid_of_field
 from herded.layouts.packing.member_bits import BitPlaces, unpack_states
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system import threads
@@ -180,13 +180,13 @@ def test_packed_states_come_back(members, n, seed):
 def test_random_bits_of_lanes():
     """The twin's; no two lanes share bits, and each bit of the output depends on all of a lane."""
     keys = np.random.default_rng(0).integers(0, 2**64, 400, np.uint64)
-    words = np.array([[naive_lane_bits(int(key), j) for j in range(LANES)] for key in keys])
+    words = np.array([[naive_lane_bits(int(key), j) for j in range(BLOCK_LANES)] for key in keys])
     for key, row in zip(keys[:5], words, strict=False):
         a, b = np.uint32(key & np.uint64(2**32 - 1)), np.uint32(key >> np.uint64(32))
-        assert [int(lane_bits(a, b, np.uint32(j))) for j in range(LANES)] == row.tolist()
+        assert [int(lane_bits(a, b, np.uint32(j))) for j in range(BLOCK_LANES)] == row.tolist()
     bits = (words[:, :, None] >> np.arange(32)) & 1
     for flip in (1, 2, 4, 8, 16):
-        changed = bits != bits[:, np.arange(LANES) ^ flip]
+        changed = bits != bits[:, np.arange(BLOCK_LANES) ^ flip]
         assert np.abs(changed.mean(axis=(0, 1)) - 0.5).max() < 0.03
     for a, b in itertools.combinations(range(8), 2):  # five standard deviations
         assert np.abs((bits[:, a] == bits[:, b]).mean(axis=0) - 0.5).max() < 5 * 0.5 / 400**0.5
@@ -201,7 +201,7 @@ def fields_in(layout, x):
     stored = np.zeros(layout.n_stored, np.int64)
     stored[a.place] = x
     rows = np.repeat(np.arange(len(a.row_start) - 1), np.diff(a.row_start))
-    to = (rows[:, None] * LANES + np.arange(LANES)).reshape(-1)
+    to = (rows[:, None] * BLOCK_LANES + np.arange(BLOCK_LANES)).reshape(-1)
     fields = np.append(a.alone.astype(np.int64), 0)
     np.add.at(fields, to, a.coupling * stored[a.neighbour])
     return fields[a.place] / 2.0**layout.bits
@@ -215,7 +215,7 @@ def test_fields_are_the_models(model, seed):
     assume(isinstance(proposal, Proposal))
     layout, x = proposal.build(), starts_of(model, 1, seed)[0]
     found = fields_in(layout, np.where(model.evidence < 0, x, 0))
-    block = layout.arrays.place // LANES
+    block = layout.arrays.place // BLOCK_LANES
     start, neighbours = model.adjacency
     for i in np.flatnonzero(model.evidence < 0):
         near = neighbours[start[i] : start[i + 1]]
@@ -398,12 +398,12 @@ def test_members_stay_apart(kind, name, members, kept):
 @pytest.mark.parametrize("field", [0.0, 1.0])
 def test_lanes_do_not_agree(field):
     """Variables of one block that know nothing of each other: correlations are those of chance."""
-    unary = np.stack([np.zeros(LANES), np.full(LANES, field)], axis=1)
-    model = hd.FactorGraph([2] * LANES, [((i,), unary[i]) for i in range(LANES)])
+    unary = np.stack([np.zeros(BLOCK_LANES), np.full(BLOCK_LANES, field)], axis=1)
+    model = hd.FactorGraph([2] * BLOCK_LANES, [((i,), unary[i]) for i in range(BLOCK_LANES)])
     proposal, draw = propose("field", model, 64)
-    samples, _, _ = run(proposal.build(), draw, np.zeros((64, LANES), int), 400)
+    samples, _, _ = run(proposal.build(), draw, np.zeros((64, BLOCK_LANES), int), 400)
     squares = []
     for sample in samples:
-        table = np.corrcoef(sample.T)[np.triu_indices(LANES, 1)]
+        table = np.corrcoef(sample.T)[np.triu_indices(BLOCK_LANES, 1)]
         squares.append((table**2).mean())
     assert np.mean(squares) < 1.1 / 63  # independent columns of 64: 1 / 63

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 import herded as hd
 from herded.draws.systematic import SystematicDraw
-from herded.draws.systematic_lanes import MEMBERS_PER_WORD, ORDER_COLUMNS, lane_bits, member_masks
+from herded.draws.systematic_lanes import (
+    LANES,
+    MEMBERS_PER_WORD,
+    ORDER_COLUMNS,
+    lane_bits,
+    member_masks,
+)
 from herded.layouts.grid.herd import GridHerdLayout
 from herded.layouts.grid.herd_bit_kernels import (
     FINE_RANDOM_BYTES_AT,
@@ -21,7 +27,6 @@ from herded.layouts.grid.herd_bit_kernels import (
     round_conditionals,
     round_to_15_bits,
 )
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.proposal import LayoutRequest, Proposal
 from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint

@@ -36,7 +36,7 @@ MAX_LOG_POTENTIAL = 2.0**20  # log-potentials, whose sums have 64
 class BinaryPairsArrays(NamedTuple):
     """Links by variable; neighbours are free variables, what is clamped is in `alone`.
 
-    A batch is variables that follow each other in the scan and of which no two are neighbours.
+    A batch is a range of the scan in which no two variables are neighbours.
     """
 
     alone: np.ndarray  # (N,) the field where all neighbours are 0

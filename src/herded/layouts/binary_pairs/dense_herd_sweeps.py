@@ -12,6 +12,7 @@ are no neighbours of themselves, so nothing has changed.
 
 import numpy as np
 
+from herded.draws.integer_types import I1, I4, U4, U8
 from herded.draws.systematic import (
     NO_SECOND_PHASE,
     draw_members,
@@ -29,9 +30,8 @@ from herded.system.numerics.counter_rng import random_bits
 
 MEMBERS_PER_CHUNK = 32  # members whose fields are summed side by side: four words of eight masks
 NEIGHBOURS_PER_PASS = 8  # neighbours in one pass over them
-I1, I4, U4, Z = np.int8, np.int32, np.uint32, np.uint64
-_1, _2, _3, _4, _5, _6, _7 = Z(1), Z(2), Z(3), Z(4), Z(5), Z(6), Z(7)
-_CHUNK, _WORDS = Z(MEMBERS_PER_CHUNK), Z(MEMBERS_PER_CHUNK // 8)
+_1, _2, _3, _4, _5, _6, _7 = U8(1), U8(2), U8(3), U8(4), U8(5), U8(6), U8(7)
+_CHUNK, _WORDS = U8(MEMBERS_PER_CHUNK), U8(MEMBERS_PER_CHUNK // 8)
 
 
 @jit
@@ -40,27 +40,27 @@ def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
     x, phases, tally, ones, width = m.x, m.phases, m.tally, m.ones, m.width
     link_start, neighbour, coupling, alone = a.link_start, a.neighbour, a.coupling, a.alone
     list_of, sigmoid = a.list_of, a.sigmoid
-    n, rows_of_orders, flat = Z(orders.shape[1]), orders.shape[0], orders.reshape(-1)
-    chunks, variables_of = (n + _CHUNK - _1) // _CHUNK, Z(len(x)) // n
+    n, rows_of_orders, flat = U8(orders.shape[1]), orders.shape[0], orders.reshape(-1)
+    chunks, variables_of = (n + _CHUNK - _1) // _CHUNK, U8(len(x)) // n
     room = chunks * _CHUNK
     masks, field, p = np.zeros(variables_of * room, I1), np.empty(room, I4), np.empty(n, U4)
-    near, most = np.empty(Z(a.most[0]) * room, I1), Z(a.most[0]) * _CHUNK
+    near, most = np.empty(U8(a.most[0]) * room, I1), U8(a.most[0]) * _CHUNK
     words, near_words = masks.view(np.uint64), near.view(np.uint64)
     for g in range(first, last):
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
         for o in range(len(order)):
-            i = Z(order[o])
+            i = U8(order[o])
             set_masks(masks, i * room, x, i * n, n)
         gathered = -1
         for s in range(len(block)):
-            clock = Z(run.sweep + s) * variables_of
+            clock = U8(run.sweep + s) * variables_of
             factor, shift = fixed_point_multiplier(betas[s] * a.scale[0], 31)
             if scan.policy[0] == RANDOM:
-                shuffle_visits(order, variables, run.phase_key, clock + Z(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + U8(variables[0]))
             for o in range(len(order)):
-                i = Z(order[o])
-                e, count = Z(link_start[i]), Z(link_start[i + _1] - link_start[i])
+                i = U8(order[o])
+                e, count = U8(link_start[i]), U8(link_start[i + _1] - link_start[i])
                 if list_of[i] != gathered:
                     gathered = list_of[i]
                     gather_neighbour_masks(words, chunks, neighbour, e, count, near_words, most)
@@ -99,8 +99,8 @@ def gather_neighbour_masks(words, chunks, neighbour, e, count, near, most):
     """The masks of neighbours, chunk by chunk, in words of eight."""
     for c in range(chunks):
         for link in range(count):
-            at = (Z(neighbour[e + link]) * chunks + c) * _WORDS
-            to = (c * most) // Z(8) + link * _WORDS
+            at = (U8(neighbour[e + link]) * chunks + c) * _WORDS
+            to = (c * most) // U8(8) + link * _WORDS
             near[to] = words[at]
             near[to + _1] = words[at + _1]
             near[to + _2] = words[at + _2]
@@ -112,7 +112,7 @@ def sum_fields_of_chunk(field, at, alone, near, start, coupling, e, count):
     """Fields of a chunk of members of one variable, over eight neighbours at a time."""
     for k in range(_CHUNK):
         field[at + k] = alone
-    for link in range(Z(0), count, Z(NEIGHBOURS_PER_PASS)):
+    for link in range(U8(0), count, U8(NEIGHBOURS_PER_PASS)):
         c, o = e + link, start + link * _CHUNK
         c0, c1, c2, c3 = coupling[c], coupling[c + _1], coupling[c + _2], coupling[c + _3]
         c4, c5, c6, c7 = coupling[c + _4], coupling[c + _5], coupling[c + _6], coupling[c + _7]

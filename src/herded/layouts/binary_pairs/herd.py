@@ -15,11 +15,11 @@ from herded.layouts.base import SweepCall
 from herded.layouts.binary_pairs.arrays import find_couplings
 from herded.layouts.binary_pairs.herd_arrays import (
     ANNEALED_FIELD_BITS,
-    LANES,
+    BLOCK_LANES,
     MAX_16_BIT_FIELD,
     MAX_FIELD_BITS,
     MAX_LAW_ERROR,
-    MEMBERS_PER_WORD,
+    MEMBERS_PER_UINT64,
     MIN_FIELD_BITS,
     compile_lanes,
     find_lanes,
@@ -37,14 +37,14 @@ from herded.system import memory_limits
 from herded.system.numerics.counter_rng import random_bits_array
 from herded.system.threads import count_threads, run_jobs, split_work
 
-# scans that say no more than "in some order"
+# scans that do not prescribe an order
 COLOUR_SCANS = ("sequential", "checkerboard", "colour")
-# couplings: a visit takes as long as to sum so many, beside those it sums
+# the cost of a visit, without its sum, in couplings that could be summed in that time
 VISIT_COST_IN_COUPLINGS = 16
-# with so many times the work that is needed it is still faster than layout "dense"
+# up to 3 times the necessary work this layout is still faster than layout "dense"
 MAX_IDLE_WORK_RATIO = 3
 # variables that leave even a single block too empty, however they are coupled
-MAX_UNFILLED_VARIABLES = LANES // MAX_IDLE_WORK_RATIO
+MAX_UNFILLED_VARIABLES = BLOCK_LANES // MAX_IDLE_WORK_RATIO
 # times the work that is worth a thread elsewhere: all wait after every colour
 BARRIER_COST_FACTOR = 8
 NO_LANE_PHASES = np.zeros(0, np.uint16)
@@ -52,10 +52,10 @@ BlockRange = tuple[int, int]  # [from, to)
 
 
 class BinaryPairsHerdArrays(NamedTuple):
-    """What kernels change."""
+    """The arrays that kernels change."""
 
     x: np.ndarray  # (n_stored * words,) uint64
-    phases: np.ndarray  # (blocks * 2 * LANES,) uint16 if they are kept, else empty
+    phases: np.ndarray  # (blocks * 2 * BLOCK_LANES,) uint16 if they are kept, else empty
     tally: np.ndarray
     ones: np.ndarray
 
@@ -94,13 +94,13 @@ class BinaryPairsHerdLayout(HerdLayout):
         work = len(couplings.first) + VISIT_COST_IN_COUPLINGS * int(task.free.sum())
         if (
             not forced
-            and lanes.size + VISIT_COST_IN_COUPLINGS * LANES * len(lanes.rows)
+            and lanes.size + VISIT_COST_IN_COUPLINGS * BLOCK_LANES * len(lanes.rows)
             > MAX_IDLE_WORK_RATIO * work
         ):
             return Refusal("its colours have too few variables each")
         members = task.herd.members
-        words = -(-members // MEMBERS_PER_WORD)
-        chain = 8.0 * (len(lanes.rows) * LANES + 1) * (2 * words + 3)  # with an earlier state
+        words = -(-members // MEMBERS_PER_UINT64)
+        chain = 8.0 * (len(lanes.rows) * BLOCK_LANES + 1) * (2 * words + 3)  # with an earlier state
         tables = lanes.bytes + 2.0 * len(task.free) * members  # and starts to pack
         if not forced and not memory_limits.fits_in_memory(tables + chain, task.max_memory):
             return Refusal("its links would be large")
@@ -124,7 +124,7 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     @cached_property
     def words(self) -> int:
-        return -(-self.members // MEMBERS_PER_WORD)
+        return -(-self.members // MEMBERS_PER_UINT64)
 
     @cached_property
     def sample_size(self) -> int:
@@ -142,7 +142,9 @@ class BinaryPairsHerdLayout(HerdLayout):
     @cached_property
     def work(self) -> np.ndarray:
         """(blocks,) what they take, in updates of a thread that need not wait for others."""
-        visits = LANES * self.members * (VISIT_COST_IN_COUPLINGS + np.diff(self.arrays.row_start))
+        visits = (
+            BLOCK_LANES * self.members * (VISIT_COST_IN_COUPLINGS + np.diff(self.arrays.row_start))
+        )
         work: np.ndarray = visits // (VISIT_COST_IN_COUPLINGS * BARRIER_COST_FACTOR)
         return work
 
@@ -175,10 +177,10 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
         words = self.places.words_of(
-            block, self.members, first // MEMBERS_PER_WORD, -(-last // MEMBERS_PER_WORD)
+            block, self.members, first // MEMBERS_PER_UINT64, -(-last // MEMBERS_PER_UINT64)
         )
-        if first % MEMBERS_PER_WORD:
-            words >>= np.uint64(first % MEMBERS_PER_WORD)
+        if first % MEMBERS_PER_UINT64:
+            words >>= np.uint64(first % MEMBERS_PER_UINT64)
         return self._spread(words, last - first)
 
     def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
@@ -238,7 +240,7 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     @cached_property
     def by_threads(self) -> dict[int, list[list[BlockRange]]]:
-        """What `share` said for so many threads: to ask again at every call took a fifth of it."""
+        """Cached results of `share` by threads: computing them took a fifth of each call."""
         return {}
 
     def share(self, pool: Executor) -> list[list[BlockRange]]:

@@ -2,13 +2,13 @@
 
     pi(X_i = 1 | x) = sigmoid(field_i),   field_i = alone_i + sum over neighbours j of J_ij x_j
 
-No two variables of one colour are neighbours, so that a block of LANES of them moves at once, each
-in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of 16
-bits, at the finest scale 2^k at which none overflows. Couplings are known to 2^-24. At every visit
-each is rounded to that scale at random, up with the probability that makes the rounding unbiased
-(`layouts.binary_pairs.herd_rounding`). Fields are then off by a few steps and right on average, and
-the law of a member is the sigmoid averaged over these errors: `law_error` bounds what is left of
-second order. P(x = 1) is looked up at scale 2^31 and rounded at random to 15 bits.
+No two variables of one colour are neighbours, so that a block of BLOCK_LANES of them moves at once,
+each in a lane of a register; the members of a herd are bits of words. Fields are whole numbers of
+16 bits, at the finest scale 2^k at which none overflows. Couplings are known to 2^-24. At every
+visit each is rounded to that scale at random, up with the probability that makes the rounding
+unbiased (`layouts.binary_pairs.herd_rounding`). Fields are then off by a few steps and right on
+average, and the law of a member is the sigmoid averaged over these errors: `law_error` bounds what
+is left of second order. P(x = 1) is looked up at scale 2^31 and rounded at random to 15 bits.
 
 A block has as many rows of neighbours as its variable with the most of them; the others are
 filled up with couplings of 0. Variables of a colour are sorted by their number of neighbours, which
@@ -27,8 +27,10 @@ from herded.layouts.visit_order import greedy_colouring
 from herded.system.aligned_arrays import aligned_zeros, make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 
-LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
-MEMBERS_PER_WORD = 64  # members of a word
+BLOCK_LANES = 64  # variables of a block: two registers of AVX-512, four of AVX2
+MEMBERS_PER_UINT64 = 64  # members of a word
+# entries of 1 to 8 rows of lanes
+L, L2, L3, L4, L5, L6, L7, L8 = (np.uint64(rows * BLOCK_LANES) for rows in range(1, 9))
 # bits behind the point of a field: at most, and at least if it is rounded
 MAX_FIELD_BITS, MIN_FIELD_BITS = 14, 10
 # bits behind the point of a field times an inverse temperature: certain at both ends
@@ -44,11 +46,13 @@ class BinaryPairsHerdTables(NamedTuple):
     """Rows of neighbours by block, lane by lane; what is clamped is in `alone`."""
 
     row_start: np.ndarray  # (blocks + 1,) where the rows of each block start, an even number each
-    neighbour: np.ndarray  # (rows * LANES,) uint32 places; any place where the coupling is 0
-    coupling: np.ndarray  # (rows * LANES,) int16, rounded down
-    coupling_rest: np.ndarray  # (rows * LANES,) uint16: what is left of it, at scale 2^16
-    alone: np.ndarray  # (blocks * LANES,) int16: the field where all neighbours are 0, rounded down
-    alone_rest: np.ndarray  # (blocks * LANES,) uint16
+    neighbour: np.ndarray  # (rows * BLOCK_LANES,) uint32 places; any place where the coupling is 0
+    coupling: np.ndarray  # (rows * BLOCK_LANES,) int16, rounded down
+    coupling_rest: np.ndarray  # (rows * BLOCK_LANES,) uint16: what is left of it, at scale 2^16
+    alone: (
+        np.ndarray
+    )  # (blocks * BLOCK_LANES,) int16: the field where all neighbours are 0, rounded down
+    alone_rest: np.ndarray  # (blocks * BLOCK_LANES,) uint16
     place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
     # (blocks,) whether all lanes have the same neighbours, MIN_SHARED_ROWS or more
     shared: np.ndarray
@@ -72,12 +76,14 @@ class LanePlacement(NamedTuple):
     @property
     def size(self) -> int:
         """Couplings with those that fill up rows."""
-        return int(self.rows.sum()) * LANES
+        return int(self.rows.sum()) * BLOCK_LANES
 
     @property
     def bytes(self) -> float:
         """Memory of `BinaryPairsHerdTables` and of the table of the sigmoid."""
-        return 8.0 * self.size + 8.0 * (len(self.rows) * (LANES + 2) + len(self.place)) + 2.0**18
+        return (
+            8.0 * self.size + 8.0 * (len(self.rows) * (BLOCK_LANES + 2) + len(self.place)) + 2.0**18
+        )
 
 
 def finest_field_bits(c: Couplings, bits: int, most: int, least: int) -> int | None:
@@ -139,29 +145,29 @@ def find_lanes(c: Couplings, free: np.ndarray) -> LanePlacement:
     visited = np.lexsort((degree, colours))
     visited = visited[free[visited]]
     sizes = np.bincount(colours[visited])
-    first_block = start_offsets(-(-sizes // LANES))
+    first_block = start_offsets(-(-sizes // BLOCK_LANES))
     within = np.arange(len(visited)) - start_offsets(sizes)[colours[visited]]
     blocks = int(first_block[-1])
-    place = np.full(n, blocks * LANES)
-    place[visited] = first_block[colours[visited]] * LANES + within
+    place = np.full(n, blocks * BLOCK_LANES)
+    place[visited] = first_block[colours[visited]] * BLOCK_LANES + within
     rows = np.zeros(blocks, np.int64)
-    np.maximum.at(rows, place[visited] // LANES, degree[visited])
+    np.maximum.at(rows, place[visited] // BLOCK_LANES, degree[visited])
     return LanePlacement(place, (rows + 1) // 2 * 2, first_block)
 
 
 def compile_lanes(c: Couplings, lanes: LanePlacement, bits: int) -> BinaryPairsHerdTables:
     """Lay couplings out where their variables are."""
     place, row_start = lanes.place, start_offsets(lanes.rows)
-    free = place < len(lanes.rows) * LANES
-    alone = aligned_zeros((len(lanes.rows) * LANES,), np.int16)
-    alone_rest = aligned_zeros((len(lanes.rows) * LANES,), np.uint16)
+    free = place < len(lanes.rows) * BLOCK_LANES
+    alone = aligned_zeros((len(lanes.rows) * BLOCK_LANES,), np.int16)
+    alone_rest = aligned_zeros((len(lanes.rows) * BLOCK_LANES,), np.uint16)
     down, left = split_to_bits(c.alone, bits)
     alone[place[free]], alone_rest[place[free]] = down[free], rest_of_step(left, bits)[free]
-    block, lane = np.divmod(place[c.first], LANES)
+    block, lane = np.divmod(place[c.first], BLOCK_LANES)
     nth = (
         np.arange(len(c.first)) - start_offsets(np.bincount(c.first, minlength=len(place)))[c.first]
     )
-    at = (row_start[block] + nth) * LANES + lane
+    at = (row_start[block] + nth) * BLOCK_LANES + lane
     neighbour, coupling = (
         aligned_zeros((lanes.size,), np.uint32),
         aligned_zeros((lanes.size,), np.int16),
@@ -190,7 +196,7 @@ def rest_of_step(left: np.ndarray, bits: int) -> np.ndarray:
 
 def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarray) -> np.ndarray:
     """Blocks of long lists in which a row's neighbour is that of the first lane or does nothing."""
-    near, idle = neighbour.reshape(-1, LANES), coupling.reshape(-1, LANES) == 0
+    near, idle = neighbour.reshape(-1, BLOCK_LANES), coupling.reshape(-1, BLOCK_LANES) == 0
     alike = ((near == near[:, :1]) | idle).all(axis=1)
     rows = np.diff(row_start)
     ends = start_offsets(alike)[row_start]  # rows that are alike before each block
@@ -216,7 +222,7 @@ def _fill_sigmoid_of_field(table, scale):
 
 @jit
 def fixed_point_multiplier(value, bits):
-    """m and shift with m / 2^shift = value, where m has so many bits; fewer if the value is tiny.
+    """m and shift with m / 2^shift = value, where m has `bits` bits; fewer if the value is tiny.
 
     The largest m without a shift stands for all larger values, and for infinity.
     """
@@ -230,9 +236,9 @@ def fixed_point_multiplier(value, bits):
 
 
 def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:
-    """States 0 and 1 (members, N) as words: those of one place lie beside each other."""
-    members, words = len(states), -(-len(states) // MEMBERS_PER_WORD)
-    bits = np.zeros((stored, words * MEMBERS_PER_WORD), np.uint8)
+    """States 0 and 1 (members, N) as words: those of one place are adjacent."""
+    members, words = len(states), -(-len(states) // MEMBERS_PER_UINT64)
+    bits = np.zeros((stored, words * MEMBERS_PER_UINT64), np.uint8)
     bits[place, :members] = states.T
     bits[-1] = 0  # the place of known variables
     packed = np.packbits(bits, axis=1, bitorder="little")

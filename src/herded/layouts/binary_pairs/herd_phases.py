@@ -13,16 +13,14 @@ away, and p = 1 exists. Carries tell the sum of all p: carries * 2^15 + last pha
 
 import numpy as np
 
+from herded.draws.integer_types import I2, U2, U4, U8
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.binary_pairs.herd_arrays import LANES
+from herded.layouts.binary_pairs.herd_arrays import L2, L3, L4, L5, L6, L7, L8, L
 from herded.system.compilation.jit import jit
 
-I2, U, U4, Z = np.int16, np.uint16, np.uint32, np.uint64
-L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
-L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
-_1, _2, _4, _8, _32 = Z(1), Z(2), Z(4), Z(8), Z(32)
-PHASE_MASK_U, HALF_PHASE_U, HALF_PHASE_PLUS_1_U = U(0x7FFF), U(0x4000), U(0x4001)
-_C, MIN_SUM_FOR_ONE_PHASE_U, MAX_COARSE_SUM_U = U(4), U(2**11), U(2**15)
+_1, _2, _4, _8, _32 = U8(1), U8(2), U8(4), U8(8), U8(32)
+PHASE_MASK_U, HALF_PHASE_U, HALF_PHASE_PLUS_1_U = U2(0x7FFF), U2(0x4000), U2(0x4001)
+_C, MIN_SUM_FOR_ONE_PHASE_U, MAX_COARSE_SUM_U = U2(4), U2(2**11), U2(2**15)
 
 
 @jit
@@ -31,8 +29,8 @@ def draw_low_and_high_phases(key, phase):
     a, b = U4(key), U4(key >> _32)
     for j in range(L):
         both = lane_bits(a, b, U4(j))
-        phase[j] = U(both >> U4(16))
-        phase[L + j] = U(both)
+        phase[j] = U2(both >> U4(16))
+        phase[L + j] = U2(both)
 
 
 @jit
@@ -59,17 +57,17 @@ def sum_below(p, at, below):
         b = sum_4_below_half(p[o + L4], p[o + L5], p[o + L6], p[o + L7])
         c = sum_4_below_half(p[q], p[q + L], p[q + L2], p[q + L3])
         d = sum_4_below_half(p[q + L4], p[q + L5], p[q + L6], p[q + L7])
-        below[j] = U(below[j] + U(U(a + b) + U(c + d)))
-        coarse = U(U(U(a >> _C) + U(b >> _C)) + U(U(c >> _C) + U(d >> _C)))
-        below[L + j] = min(U(below[L + j] + coarse), MAX_COARSE_SUM_U)
+        below[j] = U2(below[j] + U2(U2(a + b) + U2(c + d)))
+        coarse = U2(U2(U2(a >> _C) + U2(b >> _C)) + U2(U2(c >> _C) + U2(d >> _C)))
+        below[L + j] = min(U2(below[L + j] + coarse), MAX_COARSE_SUM_U)
 
 
 @jit
 def sum_4_below_half(a, b, c, d):
     """The sum of those of four p that are below 1/2."""
-    a, b = a if a < HALF_PHASE_U else U(0), b if b < HALF_PHASE_U else U(0)
-    c, d = c if c < HALF_PHASE_U else U(0), d if d < HALF_PHASE_U else U(0)
-    return U(U(a + b) + U(c + d))
+    a, b = a if a < HALF_PHASE_U else U2(0), b if b < HALF_PHASE_U else U2(0)
+    c, d = c if c < HALF_PHASE_U else U2(0), d if d < HALF_PHASE_U else U2(0)
+    return U2(U2(a + b) + U2(c + d))
 
 
 @jit
@@ -79,7 +77,7 @@ def continue_phases_from_low_to_high(phase, below):
     The coarse sums give way to the least p that moves the high phase at odd places of the order.
     """
     for j in range(L):
-        end, one = U(phase[j] + below[j]), below[L + j] >= MIN_SUM_FOR_ONE_PHASE_U
+        end, one = U2(phase[j] + below[j]), below[L + j] >= MIN_SUM_FOR_ONE_PHASE_U
         phase[L + j] = end if one else phase[L + j]
         below[L + j] = HALF_PHASE_U if one else HALF_PHASE_PLUS_1_U
 
@@ -88,7 +86,7 @@ def continue_phases_from_low_to_high(phase, below):
 def sum_phases(phase, total):
     """The sum of both phases of each lane."""
     for j in range(L):
-        total[j] = U(U(phase[j] & PHASE_MASK_U) + U(phase[L + j] & PHASE_MASK_U))
+        total[j] = U2(U2(phase[j] & PHASE_MASK_U) + U2(phase[L + j] & PHASE_MASK_U))
 
 
 @jit
@@ -98,10 +96,10 @@ def add_member(low, high, new, p, least, bit):
     It moves the high phase from p = `least` on.
     """
     above = p >= least
-    a = low if above else U(low + p)
-    b = U(high + p) if above else high
-    moved = U(U(low ^ a) | U(high ^ b))
-    return a, b, U(new | (bit if I2(moved) < I2(0) else U(0)))
+    a = low if above else U2(low + p)
+    b = U2(high + p) if above else high
+    moved = U2(U2(low ^ a) | U2(high ^ b))
+    return a, b, U2(new | (bit if I2(moved) < I2(0) else U2(0)))
 
 
 @jit
@@ -111,13 +109,13 @@ def draw_16_members(p, phase, least, out, to, k, i):
     Behind the sums of `continue_phases_from_low_to_high`, `least` has the least p at odd places
     that moves the high phase.
     """
-    k0, k1, k2, k3 = k[i], k[i + _1], k[i + _2], k[i + Z(3)]
-    k4, k5, k6, k7 = k[i + _4], k[i + Z(5)], k[i + Z(6)], k[i + Z(7)]
-    k8, k9, ka, kb = k[i + _8], k[i + Z(9)], k[i + Z(10)], k[i + Z(11)]
-    kc, kd, ke, kf = k[i + Z(12)], k[i + Z(13)], k[i + Z(14)], k[i + Z(15)]
+    k0, k1, k2, k3 = k[i], k[i + _1], k[i + _2], k[i + U8(3)]
+    k4, k5, k6, k7 = k[i + _4], k[i + U8(5)], k[i + U8(6)], k[i + U8(7)]
+    k8, k9, ka, kb = k[i + _8], k[i + U8(9)], k[i + U8(10)], k[i + U8(11)]
+    kc, kd, ke, kf = k[i + U8(12)], k[i + U8(13)], k[i + U8(14)], k[i + U8(15)]
     for j in range(L):
         o, more = i * L + j, least[L + j]
-        a, b, new = add_member(phase[j], phase[L + j], U(0), p[o], HALF_PHASE_U, k0)
+        a, b, new = add_member(phase[j], phase[L + j], U2(0), p[o], HALF_PHASE_U, k0)
         a, b, new = add_member(a, b, new, p[o + L], more, k1)
         a, b, new = add_member(a, b, new, p[o + L2], HALF_PHASE_U, k2)
         a, b, new = add_member(a, b, new, p[o + L3], more, k3)

@@ -1,33 +1,33 @@
 """Random rounding of a block of binary variables: couplings to 16 bits, conditionals to 15.
 
-A number is rounded up with the probability that is its rest, by random bits that are drawn anew for
-every variable and visit. All members of a herd share them: whatever its neighbours are, the field
+A number is rounded up with the probability that is its rest, by random bits of its own for every
+variable and visit. All members of a herd share them: whatever its neighbours are, the field
 of each member is right on average, and so is the conditional that is read off it.
 """
 
 import numpy as np
 
+from herded.draws.integer_types import I2, I4, U2, U4, U8
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.binary_pairs.herd_arrays import LANES
+from herded.layouts.binary_pairs.herd_arrays import BLOCK_LANES, L
 from herded.system.compilation.jit import jit
 
-I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
-L, LANE_QUARTERS = Z(LANES), Z(LANES // 4)
-_1, _2, _3, _4, _16, _32, _48 = Z(1), Z(2), Z(3), Z(4), Z(16), Z(32), Z(48)
-LOW_BITS_MASK = Z(0xFFFF)
-MULTIPLIER, INCREMENT = U(25173), Z(40503)  # 5 modulo 8: its powers repeat after 2^14
+LANE_QUARTERS = U8(BLOCK_LANES // 4)
+_1, _2, _3, _4, _16, _32, _48 = U8(1), U8(2), U8(3), U8(4), U8(16), U8(32), U8(48)
+LOW_BITS_MASK = U8(0xFFFF)
+MULTIPLIER, INCREMENT = U2(25173), U8(40503)  # 5 modulo 8: its powers repeat after 2^14
 
 
 @jit
 def round_couplings_of_block(a, first, rows, here, key, coupling, alone, random, chance):
-    """Round the couplings (rows, LANES) of a block and what its variables have alone.
+    """Round the couplings (rows, BLOCK_LANES) of a block and what its variables have alone.
 
     Also draw `chance`, numbers below 2^16 that decide how their conditionals are rounded.
     """
     low, high = U4(key), U4(key >> _32)
     for j in range(L):
         bits = lane_bits(low, high, U4(j))
-        random[j] = U(bits >> U4(16))
+        random[j] = U2(bits >> U4(16))
         chance[j] = bits & U4(0xFFFF)
     for j in range(L):
         up = I2(1) if a.alone_rest[here + j] > random[j] else I2(0)
@@ -35,7 +35,7 @@ def round_couplings_of_block(a, first, rows, here, key, coupling, alone, random,
     for row in range(rows):
         to = row * L
         round_coupling_row(
-            a.coupling, a.coupling_rest, first + to, U(row * INCREMENT), random, coupling, to
+            a.coupling, a.coupling_rest, first + to, U2(row * INCREMENT), random, coupling, to
         )
 
 
@@ -47,7 +47,7 @@ def round_coupling_row(coupling, rest, at, increment, random, rounded, to):
     each number is uniform, which is what makes each rounding unbiased.
     """
     for j in range(L):
-        r = U(U(random[j] * MULTIPLIER) + increment)
+        r = U2(U2(random[j] * MULTIPLIER) + increment)
         random[j] = r
         up = I2(1) if rest[at + j] > r else I2(0)
         rounded[to + j] = I2(coupling[at + j] + up)
@@ -60,10 +60,10 @@ def draw_factors(value, key, factors, dither):
     Factors have at most 15 bits. Also draw `dither`, below 2^shift, which decides how products are
     rounded; the shift is given back.
     """
-    shift = Z(0)
-    while value < 2.0**14 and shift < Z(30):
+    shift = U8(0)
+    while value < 2.0**14 and shift < U8(30):
         value *= 2.0
-        shift += Z(1)
+        shift += U8(1)
     value = min(value, 2.0**15 - 1.0)  # which stands for all larger values, and for infinity
     whole = np.int64(value)
     rest = U4((value - whole) * 2.0**16)
@@ -71,7 +71,7 @@ def draw_factors(value, key, factors, dither):
     for j in range(L):
         bits = lane_bits(low, high, U4(L + j))
         factors[j] = I4(whole) + (I4(1) if rest > bits >> U4(16) else I4(0))
-        dither[j] = I4((Z(bits & U4(0xFFFF)) << shift) >> _16)
+        dither[j] = I4((U8(bits & U4(0xFFFF)) << shift) >> _16)
     return shift
 
 
@@ -95,7 +95,7 @@ def look_up_at_scale_15(f, p, first, table, bits, live, chance, found):
     """
     for k in range(_16):
         at, o = (first + k) * L, k * LANE_QUARTERS
-        if U(bits[first + k] & live) != U(0):
+        if U2(bits[first + k] & live) != U2(0):
             for j in range(LANE_QUARTERS):
                 z, to = f[o + j], j * _4
                 found[to] = table[z & LOW_BITS_MASK]
@@ -103,7 +103,7 @@ def look_up_at_scale_15(f, p, first, table, bits, live, chance, found):
                 found[to + _2] = table[(z >> _32) & LOW_BITS_MASK]
                 found[to + _3] = table[z >> _48]
             for j in range(L):
-                p[at + j] = U(U4(found[j] + chance[j]) >> U4(16))
+                p[at + j] = U2(U4(found[j] + chance[j]) >> U4(16))
         else:
             for j in range(L):
-                p[at + j] = U(0)
+                p[at + j] = U2(0)

@@ -18,9 +18,20 @@ vectorised in 16 bits.
 
 import numpy as np
 
+from herded.draws.integer_types import I2, I4, U2, U4, U8
 from herded.draws.systematic import order_offsets
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.binary_pairs.herd_arrays import LANES, MEMBERS_PER_WORD
+from herded.layouts.binary_pairs.herd_arrays import (
+    BLOCK_LANES,
+    L2,
+    L3,
+    L4,
+    L5,
+    L6,
+    L7,
+    MEMBERS_PER_UINT64,
+    L,
+)
 from herded.layouts.binary_pairs.herd_phases import (
     HALF_PHASE_U,
     add_phase_sums,
@@ -49,11 +60,8 @@ from herded.layouts.general.site_herd_sweeps import count_members_in_state_1
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-I2, I4, U, U4, Z = np.int16, np.int32, np.uint16, np.uint32, np.uint64
 MEMBERS_PER_GROUP = 16  # members whose words are 16 bits
-L, L2, L3, L4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
-L5, L6, L7, L8 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES), Z(8 * LANES)
-_0, _1, _2, _4, _8, _16, _32, _48 = Z(0), Z(1), Z(2), Z(4), Z(8), Z(16), Z(32), Z(48)
+_0, _1, _2, _4, _8, _16, _32, _48 = U8(0), U8(1), U8(2), U8(4), U8(8), U8(16), U8(32), U8(48)
 
 
 @jit
@@ -65,45 +73,58 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
     row_start, neighbour = a.row_start, a.neighbour
     x, phases, tally, ones, shared = m.x, m.phases, m.tally, m.ones, a.shared
     of_words, of_groups, of_members = orders
-    words, blocks = Z((members + MEMBERS_PER_WORD - 1) // MEMBERS_PER_WORD), len(row_start) - 1
-    begins, ends = Z(part[0]) * L * words, Z(part[1]) * L * words
+    words, blocks = U8((members + MEMBERS_PER_UINT64 - 1) // MEMBERS_PER_UINT64), len(row_start) - 1
+    begins, ends = U8(part[0]) * L * words, U8(part[1]) * L * words
     if part[1] == blocks:
-        ends = Z(len(x))  # the last place is behind all blocks
+        ends = U8(len(x))  # the last place is behind all blocks
     most = _0
     for b in range(part[0], part[1]):
-        most = max(most, Z(row_start[b + 1] - row_start[b]) * L)
-    near, halves, coupling = np.empty(most, Z), np.empty(_4 * most, U), np.empty(most, I2)
-    alone, random = np.empty(LANES, I2), np.empty(LANES, U)
-    chance, found = np.empty(LANES, U4), np.empty(LANES, U4)
-    factors, dither = np.empty(LANES, I4), np.empty(LANES, I4)
+        most = max(most, U8(row_start[b + 1] - row_start[b]) * L)
+    near, halves, coupling = np.empty(most, U8), np.empty(_4 * most, U2), np.empty(most, I2)
+    alone, random = np.empty(BLOCK_LANES, I2), np.empty(BLOCK_LANES, U2)
+    chance, found = np.empty(BLOCK_LANES, U4), np.empty(BLOCK_LANES, U4)
+    factors, dither = np.empty(BLOCK_LANES, I4), np.empty(BLOCK_LANES, I4)
     four_f, p = (
-        np.empty(MEMBERS_PER_GROUP * LANES // 4, Z),
-        np.empty(words * Z(MEMBERS_PER_WORD * LANES), U),
+        np.empty(MEMBERS_PER_GROUP * BLOCK_LANES // 4, U8),
+        np.empty(words * U8(MEMBERS_PER_UINT64 * BLOCK_LANES), U2),
     )
     f = four_f.view(I2)
     bits, slots, turns = (
-        np.empty(words * Z(MEMBERS_PER_WORD), U),
-        np.empty(MEMBERS_PER_GROUP, Z),
-        np.empty(words * _4, Z),
+        np.empty(words * U8(MEMBERS_PER_UINT64), U2),
+        np.empty(MEMBERS_PER_GROUP, U8),
+        np.empty(words * _4, U8),
     )
-    phase, begin, carries = np.empty(2 * LANES, U), np.empty(LANES, U), np.empty(LANES, np.int64)
-    out, mix, below = np.empty(4 * LANES, U), np.empty(words * L6, Z), np.empty(2 * LANES, U)
-    all_fields, tables = np.zeros(MEMBERS_PER_WORD * LANES, I2), np.empty(4 * 16 * LANES, I2)
-    states = np.empty((most // L + Z(NEIGHBOURS_PER_TABLE)) * Z(MEMBERS_PER_WORD // 4), np.uint8)
-    rest = np.empty(NEIGHBOURS_PER_TABLE * LANES, I2)
+    phase, begin, carries = (
+        np.empty(2 * BLOCK_LANES, U2),
+        np.empty(BLOCK_LANES, U2),
+        np.empty(BLOCK_LANES, np.int64),
+    )
+    out, mix, below = (
+        np.empty(4 * BLOCK_LANES, U2),
+        np.empty(words * L6, U8),
+        np.empty(2 * BLOCK_LANES, U2),
+    )
+    all_fields, tables = (
+        np.zeros(MEMBERS_PER_UINT64 * BLOCK_LANES, I2),
+        np.empty(4 * 16 * BLOCK_LANES, I2),
+    )
+    states = np.empty(
+        (most // L + U8(NEIGHBOURS_PER_TABLE)) * U8(MEMBERS_PER_UINT64 // 4), np.uint8
+    )
+    rest = np.empty(NEIGHBOURS_PER_TABLE * BLOCK_LANES, I2)
     for s in range(when[0], when[1]):
         for b in range(part[0], part[1]):
-            first, rows, here = Z(row_start[b]) * L, Z(row_start[b + 1] - row_start[b]), Z(b) * L
-            name = Z(run.sweep + s) * Z(blocks) + Z(b)
+            first, rows, here = U8(row_start[b]) * L, U8(row_start[b + 1] - row_start[b]), U8(b) * L
+            name = U8(run.sweep + s) * U8(blocks) + U8(b)
             if len(phases):
                 load_block_phases(phases, _2 * here, phase)
             else:
                 draw_low_and_high_phases(random_bits(run.key, name), phase)
             for j in range(L):
-                below[j] = U(0)
-                below[L + j] = U(0) if not len(phases) else HALF_PHASE_U
+                below[j] = U2(0)
+                below[L + j] = U2(0) if not len(phases) else HALF_PHASE_U
             visit = random_bits(run.phase_key, name)
-            rounding = random_bits(visit, words * Z(6))  # further names of the visit are below
+            rounding = random_bits(visit, words * U8(6))  # further names of the visit are below
             round_couplings_of_block(
                 a, first, rows, here, rounding, coupling, alone, random, chance
             )
@@ -111,12 +132,12 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
                 shift = draw_factors(betas[s], rounding, factors, dither)
             r, q = order_offsets(visit, len(of_words) // words, words)
             for n in range(words):
-                word, mine = Z(of_words[r + Z(of_words[q + n])]), n * L6
-                left = Z(members) - word * Z(MEMBERS_PER_WORD)
+                word, mine = U8(of_words[r + U8(of_words[q + n])]), n * L6
+                left = U8(members) - word * U8(MEMBERS_PER_UINT64)
                 draw_exchanges(random_bits(visit, words + word), left, mix, mine)
                 if shared[b]:
                     number_states(x, words, word, neighbour, first, rows, states)
-                    last = min(left, Z(MEMBERS_PER_WORD))
+                    last = min(left, U8(MEMBERS_PER_UINT64))
                     shared_fields_of_word(
                         all_fields, alone, coupling, rows, rest, states, tables, last
                     )
@@ -127,7 +148,7 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
                     )
                 t, u = order_offsets(random_bits(visit, word), len(of_groups) // 4, 4)
                 for turn in range(n * _4, n * _4 + _4):
-                    g, i = Z(of_groups[t + Z(of_groups[u + turn % _4])]), turn * _16
+                    g, i = U8(of_groups[t + U8(of_groups[u + turn % _4])]), turn * _16
                     turns[turn] = g
                     if g * _16 >= left:
                         continue
@@ -140,12 +161,12 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
                             k = i + o
                             sum_fields_of_8_members(
                                 f, o * L, halves, g * most, coupling, alone, rows,
-                                bits[k], bits[k + _1], bits[k + _2], bits[k + Z(3)],
-                                bits[k + _4], bits[k + Z(5)], bits[k + Z(6)], bits[k + Z(7)],
+                                bits[k], bits[k + _1], bits[k + _2], bits[k + U8(3)],
+                                bits[k + _4], bits[k + U8(5)], bits[k + U8(6)], bits[k + U8(7)],
                             )  # fmt: skip
                     if betas is not None:
                         scale_by_beta(f, factors, shift, dither)
-                    live = U((_1 << min(left - g * _16, _16)) - _1)
+                    live = U2((_1 << min(left - g * _16, _16)) - _1)
                     look_up_at_scale_15(four_f, p, i, table, bits, live, chance, found)
                     if not len(phases):
                         sum_below(p, i * L, below)
@@ -155,11 +176,11 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
             for j in range(L):
                 carries[j] = 0
             for n in range(words):
-                word = Z(of_words[r + Z(of_words[q + n])])
+                word = U8(of_words[r + U8(of_words[q + n])])
                 for j in range(L4):
-                    out[j] = U(0)
+                    out[j] = U2(0)
                 for turn in range(n * _4, n * _4 + _4):
-                    if word * Z(MEMBERS_PER_WORD) + turns[turn] * _16 < Z(members):
+                    if word * U8(MEMBERS_PER_UINT64) + turns[turn] * _16 < U8(members):
                         draw_16_members(p, phase, below, out, turns[turn] * L, bits, turn * _16)
                 store_word(x, here, words, word, mix, n * L6, out, carries)
             if len(phases):
@@ -178,7 +199,7 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
 def draw_exchanges(key, left, mix, at):
     """Which members of each lane change places, in six rounds; spare bits stay where they are."""
     a, b = U4(key), U4(key >> _32)
-    live = ~_0 if left >= Z(MEMBERS_PER_WORD) else (_1 << left) - _1
+    live = ~_0 if left >= U8(MEMBERS_PER_UINT64) else (_1 << left) - _1
     both1, both2, both4 = live & (live >> _1), live & (live >> _2), live & (live >> _4)
     both8, both16, both32 = live & (live >> _8), live & (live >> _16), live & (live >> _32)
     for j in range(L):
@@ -197,14 +218,14 @@ def draw_exchanges(key, left, mix, at):
         mix[o + L4] = (
             random_bits_of_pairs(lane_bits(a, b, U4(i + U4(4))), U4(16), U4(0x0000FFFF)) & both16
         )
-        mix[o + L5] = Z(lane_bits(a, b, U4(i + U4(5)))) & both32
+        mix[o + L5] = U8(lane_bits(a, b, U4(i + U4(5)))) & both32
 
 
 @jit
 def random_bits_of_pairs(bits, distance, places):
     """32 random bits at the places of the first members of pairs that are `distance` apart."""
     low, high = U4(bits & places), U4(U4(bits >> distance) & places)
-    return Z(low) | (Z(high) << _32)
+    return U8(low) | (U8(high) << _32)
 
 
 @jit
@@ -219,15 +240,15 @@ def order_bits(choice, of_members, bits, at, slots):
     """The members of a group and their bits of its words, in their order at this visit."""
     r, q = order_offsets(choice, len(of_members) // MEMBERS_PER_GROUP, MEMBERS_PER_GROUP)
     for k in range(_16):
-        slots[k] = Z(of_members[r + Z(of_members[q + k])])
-        bits[at + k] = U(_1 << slots[k])
+        slots[k] = U8(of_members[r + U8(of_members[q + k])])
+        bits[at + k] = U2(_1 << slots[k])
 
 
 @jit
 def gather_neighbour_words(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
     """The neighbours' words, then their four groups: the second loop is vectorised."""
     for i in range(rows * L):
-        near[i] = x[Z(neighbour[first + i]) * words + word]
+        near[i] = x[U8(neighbour[first + i]) * words + word]
     for row in range(rows):
         at = row * L
         for j in range(L):
@@ -235,10 +256,10 @@ def gather_neighbour_words(x, words, word, neighbour, first, rows, mix, mine, ne
             z = exchange_bits(exchange_bits(near[at + j], mix[o], _1), mix[o + L], _2)
             z = exchange_bits(exchange_bits(z, mix[o + L2], _4), mix[o + L3], _8)
             z = exchange_bits(exchange_bits(z, mix[o + L4], _16), mix[o + L5], _32)
-            halves[at + j] = U(z)
-            halves[most + at + j] = U(z >> _16)
-            halves[most + most + at + j] = U(z >> _32)
-            halves[most + most + most + at + j] = U(z >> _48)
+            halves[at + j] = U2(z)
+            halves[most + at + j] = U2(z >> _16)
+            halves[most + most + at + j] = U2(z >> _32)
+            halves[most + most + most + at + j] = U2(z >> _48)
 
 
 @jit
@@ -275,8 +296,8 @@ def sum_fields_of_8_members(
 @jit
 def add_two_couplings(f, y, z, c, d, bit):
     """A member's field and the couplings to those of two neighbours that are 1."""
-    more = c if U(y & bit) != U(0) else I2(0)
-    also = d if U(z & bit) != U(0) else I2(0)
+    more = c if U2(y & bit) != U2(0) else I2(0)
+    also = d if U2(z & bit) != U2(0) else I2(0)
     return I2(f + I2(more + also))
 
 
@@ -284,13 +305,18 @@ def add_two_couplings(f, y, z, c, d, bit):
 def store_word(x, here, words, word, mix, mine, out, carries):
     """Store the four groups of a word, all members in their places, and count its ones."""
     for j in range(L):
-        z = Z(out[j]) | (Z(out[L + j]) << _16) | (Z(out[L2 + j]) << _32) | (Z(out[L3 + j]) << _48)
+        z = (
+            U8(out[j])
+            | (U8(out[L + j]) << _16)
+            | (U8(out[L2 + j]) << _32)
+            | (U8(out[L3 + j]) << _48)
+        )
         o = mine + j
         z = exchange_bits(exchange_bits(z, mix[o + L5], _32), mix[o + L4], _16)
         z = exchange_bits(exchange_bits(z, mix[o + L3], _8), mix[o + L2], _4)
         z = exchange_bits(exchange_bits(z, mix[o + L], _2), mix[o], _1)
         x[(here + j) * words + word] = z
-        z -= (z >> _1) & Z(0x5555555555555555)
-        z = (z & Z(0x3333333333333333)) + ((z >> _2) & Z(0x3333333333333333))
-        z = (z + (z >> _4)) & Z(0x0F0F0F0F0F0F0F0F)
-        carries[j] += np.int64((z * Z(0x0101010101010101)) >> Z(56))
+        z -= (z >> _1) & U8(0x5555555555555555)
+        z = (z & U8(0x3333333333333333)) + ((z >> _2) & U8(0x3333333333333333))
+        z = (z + (z >> _4)) & U8(0x0F0F0F0F0F0F0F0F)
+        carries[j] += np.int64((z * U8(0x0101010101010101)) >> U8(56))

@@ -31,10 +31,10 @@ from herded.system.numerics.counter_rng import random_bits
 # variables and sweeps that are worth to sum all fields for
 MIN_VARIABLES_TO_STORE_FIELDS, MIN_SWEEPS_TO_STORE_FIELDS = 64, 8
 VARIABLES_PER_PASS = 8  # variables: with as many the branches that are left are few
-MAX_CACHED_FIELDS = 2**17  # fields that a core has at hand
+MAX_CACHED_FIELDS = 2**17  # fields that fit in the cache of a core
 # neighbours beyond the near ones: to sum as many takes longer than any branch
 MANY_FAR_NEIGHBOURS = 16
-MAX_FLIP_DIVISOR = 5  # one flip in so many visits
+MAX_FLIP_DIVISOR = 5  # at most 1/5 of the visits may flip
 _0, _1 = np.uint64(0), np.uint64(1)
 
 

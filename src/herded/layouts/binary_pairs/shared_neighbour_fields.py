@@ -6,23 +6,21 @@ Faradzhev multiply matrices of bits so, 1970.) Members change places after it, a
 as bits of the neighbours. Sums of whole numbers are the same in any order.
 """
 
-import numpy as np
-
-from herded.layouts.binary_pairs.herd_arrays import LANES, MEMBERS_PER_WORD
+from herded.draws.integer_types import I2, U1, U2, U8
+from herded.layouts.binary_pairs.herd_arrays import BLOCK_LANES, L2, L3, MEMBERS_PER_UINT64, L
 from herded.system.compilation.jit import jit
 
 NEIGHBOURS_PER_TABLE = 16  # neighbours in one pass over the members
-I2, U, U1, Z = np.int16, np.uint16, np.uint8, np.uint64
-L, L2, L3, TABLE = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(16 * LANES)
+TABLE = U8(16 * BLOCK_LANES)
 _0, _1, _2, _3, _4, _16, _WORD, _NEIGHBOURS_PER_TABLE = (
-    Z(k) for k in (0, 1, 2, 3, 4, 16, MEMBERS_PER_WORD, NEIGHBOURS_PER_TABLE)
+    U8(k) for k in (0, 1, 2, 3, 4, 16, MEMBERS_PER_UINT64, NEIGHBOURS_PER_TABLE)
 )
 EXCHANGE_ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
 
 
 @jit
 def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, last):
-    """Fields (members, LANES) of the members of a word that come before `last`."""
+    """Fields (members, BLOCK_LANES) of the members of a word that come before `last`."""
     for k in range(last):
         for j in range(L):
             fields[k * L + j] = alone[j]
@@ -36,8 +34,8 @@ def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, l
                 fill_sum_table(tables, t * TABLE, rest, t * _4 * L)
         at = row // _4 * _WORD
         for k in range(last):
-            r0, r1 = Z(states[at + k]) * L, Z(states[at + _WORD + k]) * L
-            r2, r3 = Z(states[at + _2 * _WORD + k]) * L, Z(states[at + _3 * _WORD + k]) * L
+            r0, r1 = U8(states[at + k]) * L, U8(states[at + _WORD + k]) * L
+            r2, r3 = U8(states[at + _2 * _WORD + k]) * L, U8(states[at + _3 * _WORD + k]) * L
             add_neighbour_group(
                 fields, k * L, tables, r0, r1 + TABLE, r2 + _2 * TABLE, r3 + _3 * TABLE
             )
@@ -52,11 +50,11 @@ def number_states(x, words, word, neighbour, first, rows, states):
         at = row // _4 * _WORD
         a, b, c, d = _0, _0, _0, _0
         if row < rows:  # an even number of them
-            a = x[Z(neighbour[first + row * L]) * words + word]
-            b = x[Z(neighbour[first + (row + _1) * L]) * words + word]
+            a = x[U8(neighbour[first + row * L]) * words + word]
+            b = x[U8(neighbour[first + (row + _1) * L]) * words + word]
         if row + _2 < rows:
-            c = x[Z(neighbour[first + (row + _2) * L]) * words + word]
-            d = x[Z(neighbour[first + (row + _3) * L]) * words + word]
+            c = x[U8(neighbour[first + (row + _2) * L]) * words + word]
+            d = x[U8(neighbour[first + (row + _3) * L]) * words + word]
         for k in range(_WORD):
             low = ((a >> k) & _1) | (((b >> k) & _1) << _1)
             high = ((c >> k) & _1) | (((d >> k) & _1) << _1)
@@ -66,7 +64,7 @@ def number_states(x, words, word, neighbour, first, rows, states):
 @jit
 def fill_up(rest, coupling, at, count):
     """The couplings of a last pass, with 0 where there are no more."""
-    for i in range(Z(NEIGHBOURS_PER_TABLE * LANES)):
+    for i in range(U8(NEIGHBOURS_PER_TABLE * BLOCK_LANES)):
         rest[i] = I2(0)
     for i in range(count):
         rest[i] = coupling[at + i]
@@ -80,9 +78,9 @@ def fill_sum_table(tables, to, coupling, at):
         c2, c3 = coupling[at + L2 + j], coupling[at + L3 + j]
         c01, c23, o = I2(c0 + c1), I2(c2 + c3), to + j
         put_sums(tables, o, I2(0), c0, c1, c01)
-        put_sums(tables, o + Z(4 * LANES), c2, I2(c0 + c2), I2(c1 + c2), I2(c01 + c2))
-        put_sums(tables, o + Z(8 * LANES), c3, I2(c0 + c3), I2(c1 + c3), I2(c01 + c3))
-        put_sums(tables, o + Z(12 * LANES), c23, I2(c0 + c23), I2(c1 + c23), I2(c01 + c23))
+        put_sums(tables, o + U8(4 * BLOCK_LANES), c2, I2(c0 + c2), I2(c1 + c2), I2(c01 + c2))
+        put_sums(tables, o + U8(8 * BLOCK_LANES), c3, I2(c0 + c3), I2(c1 + c3), I2(c01 + c3))
+        put_sums(tables, o + U8(12 * BLOCK_LANES), c23, I2(c0 + c23), I2(c1 + c23), I2(c01 + c23))
 
 
 @jit
@@ -106,17 +104,17 @@ def add_neighbour_group(fields, at, tables, r0, r1, r2, r3):
 @jit
 def exchange_member_fields(fields, mix, first, parts):
     """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
-    for n in range(Z(EXCHANGE_ROUNDS)):
+    for n in range(U8(EXCHANGE_ROUNDS)):
         for j in range(L):
             z = mix[first + n * L + j]
-            parts[j] = U(z)
-            parts[L + j] = U(z >> _16)
-            parts[L2 + j] = U(z >> Z(32))
-            parts[L3 + j] = U(z >> Z(48))
+            parts[j] = U2(z)
+            parts[L + j] = U2(z >> _16)
+            parts[L2 + j] = U2(z >> U8(32))
+            parts[L3 + j] = U2(z >> U8(48))
         distance = _1 << n
         for k in range(_WORD):
             if k & distance == _0:
-                bit = U(_1 << (k % _16))
+                bit = U2(_1 << (k % _16))
                 swap_two_members(fields, k * L, (k + distance) * L, parts, k // _16 * L, bit)
 
 
@@ -125,7 +123,7 @@ def swap_two_members(fields, a, b, parts, at, bit):
     """Two members change places in the lanes that have the bit."""
     for j in range(L):
         one, other = fields[a + j], fields[b + j]
-        change = I2(one ^ other) if U(parts[at + j] & bit) != U(0) else I2(0)
+        change = I2(one ^ other) if U2(parts[at + j] & bit) != U2(0) else I2(0)
         fields[a + j] = I2(one ^ change)
         fields[b + j] = I2(other ^ change)
 

@@ -34,7 +34,7 @@ class EliminationWorkspace(NamedTuple):
 
 
 def allocate_workspace(a: BlockArrays, members: int, steps: int) -> EliminationWorkspace:
-    """Room for the elimination of any block, of so many steps at most, for so many members."""
+    """Room for the elimination of any block of at most `longest` steps, for all members."""
     potentials, messages = int(a.table_start[-1]), int(a.message_size[0])
     return EliminationWorkspace(
         values=np.empty(messages),
@@ -147,7 +147,7 @@ def sum_rows(table, at, rows, states, values, to):
 @jit
 def step_in_logs(a, s, first, beta, x, n, k, work, to):
     """The same for one table in logarithms. A message that stays in them has a lowest of 0, which
-    brings whoever receives it here."""
+    brings its receiver here."""
     table, values, logs, patterns = work.table, work.values, work.logs, a.patterns
     potentials, factors = a.table_start[-1], len(a.table_start) - 1
     rows, states = a.rows[s], a.states[s]

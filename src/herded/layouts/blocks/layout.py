@@ -28,11 +28,11 @@ from herded.models.factor_graph import to_factor_graph
 
 BLOCKS_KIND = "blocks"
 NO_WEIGHT_VECTORS = np.zeros(0, np.int32)
-BYTES_PER_STEP, BYTES_PER_INPUT, BYTES_PER_ENTRY = 120.0, 48.0, 8.0  # bytes
+BYTES_PER_STEP, BYTES_PER_INPUT, BYTES_PER_TABLE_ENTRY = 120.0, 48.0, 8.0  # bytes
 
 
 class BlockLayoutBase(Layout):
-    """What chains and herds in blocks have in common: `BlockArrays`."""
+    """Chains and herds in blocks: both read `BlockArrays`."""
 
     arrays: BlockArrays
     kind: ClassVar[str] = BLOCKS_KIND
@@ -40,7 +40,7 @@ class BlockLayoutBase(Layout):
 
     @cached_property
     def moves(self) -> int:
-        """Blocks in a sweep: so many that it moves a variable about once, on average."""
+        """Blocks in a sweep, which moves a variable about once on average."""
         steps, blocks = len(self.arrays.variable), len(self.arrays.block_start) - 1
         movable = int(self.arrays.free[self.model.cardinalities > 1].sum())
         return max(1, round(movable * blocks / steps)) if steps else 0
@@ -139,17 +139,19 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
 
 
 def propose_blocks(task: LayoutRequest, blocks: Sequence[np.ndarray], entries: float) -> Proposal:
-    """An offer to lay out blocks, each in its order of elimination.
+    """Propose to lay out blocks, each in its order of elimination.
 
-    `entries` are those of all tables of the largest.
+    `entries` counts all tables of the largest block.
     """
     draw, graph = task.draw, task.graph
     width, steps = int(graph.cardinalities.max()), float(sum(map(len, blocks)))
     slots = len(blocks) * float(len(graph.factor_variables))
     shared = (
-        BYTES_PER_STEP * steps + BYTES_PER_INPUT * slots + BYTES_PER_ENTRY * len(graph.log_tables)
+        BYTES_PER_STEP * steps
+        + BYTES_PER_INPUT * slots
+        + BYTES_PER_TABLE_ENTRY * len(graph.log_tables)
     )
-    chain = 2.0 * BYTES_PER_ENTRY * draw.members * entries
+    chain = 2.0 * BYTES_PER_TABLE_ENTRY * draw.members * entries
     if draw.members > 1:
         a_state = 3 * draw.members * (1 if width <= 256 else 2)  # an earlier one, and a start
         phases = 4.0 * steps * width * task.herd.kept

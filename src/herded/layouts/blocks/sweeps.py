@@ -6,13 +6,12 @@ its block's move since the start of the run.
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE, WEIGHT_ONE, fixed_vector
+from herded.draws.fixed_point import PHASE_MASK, VECTOR_ONE, WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.draws.herded_weights import bin_vector, mean_state
 from herded.draws.random import draw_vector
 from herded.draws.systematic import (
     NO_SECOND_PHASE,
-    PHASE_MASK,
     draw_members,
     fresh_phase,
     order_offsets,
@@ -72,7 +71,7 @@ def table_row(scope, stride, first, last, x, n, k):
 @jit
 def round_row(table, at, states, is_log, beta, one, logits, p):
     """p at scale `one` from a row of logarithms, or of what the probabilities are proportional to;
-    all alike where nothing is possible."""
+    all equal where nothing is possible."""
     if is_log:
         for c in range(states):
             logits[c] = table[at + c]

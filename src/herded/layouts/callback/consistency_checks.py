@@ -1,6 +1,6 @@
-"""What functions of one's own promise, looked at when a chain starts and now and then later.
+"""Checks of what a user's functions promise, when a chain starts and at intervals later.
 
-Nothing of this changes a chain, but for one thing: what it keeps is built anew at the same sweeps,
+The checks do not change a chain, with one exception: its statistics are rebuilt at the same sweeps,
 so that rounding does not pile up, whatever the blocks that a run is cut into.
 """
 
@@ -26,16 +26,17 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 EARLY_CHECK_SWEEPS, SWEEPS_BETWEEN_CHECKS, UPDATES_BETWEEN_CHECKS = (0, 16, 128), 1024, 2**17
 VARIABLES_PER_CHECK = 8  # that are looked at each time
 VARIABLES_COMPARED_AT_START = 64  # whose compiled conditionals are compared with plain ones
-CONSISTENCY_TOLERANCE = 1e-6  # of probabilities, and of statistics beside the largest of an array
+# of probabilities, and of statistics relative to the largest of an array
+CONSISTENCY_TOLERANCE = 1e-6
 LOGIT_TOLERANCE = 1e-9  # of logits, compiled and plain
 # seconds for an update by compiled functions: benchmarks --only callback-models
 COMPILED_UPDATE_SECONDS = 1e-7
 
 
 def sweeps_between_checks(updates: int) -> int:
-    """Sweeps of so many updates between two looks: a power of two, and more where sweeps are short.
+    """Sweeps between two checks: a power of two, and more where sweeps are short.
 
-    What is kept is built anew then, so that this is a part of what a run is.
+    Statistics are rebuilt then, so that the bits of a run depend on this number.
     """
     found = SWEEPS_BETWEEN_CHECKS
     while found * updates < UPDATES_BETWEEN_CHECKS:
@@ -74,7 +75,7 @@ def check_callbacks(model: ConditionalModel, x: np.ndarray, state: State) -> Non
 
 
 def rebuild_statistics(model: ConditionalModel, x: np.ndarray, state: State) -> None:
-    """Build what members keep anew, and raise if it was something else."""
+    """Rebuild the statistics of members, and raise if they differ from those kept."""
     for kept, fresh in zip(statistics_of(state), model.callbacks.build(x), strict=True):
         gap = np.abs(np.subtract(kept, fresh, dtype=np.float64))
         most = CONSISTENCY_TOLERANCE * max(1.0, float(np.abs(fresh).max(initial=0.0)))
@@ -92,7 +93,7 @@ def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) ->
     mine = ProbeMember(model, x, model.callbacks.best)
     first = mine.probabilities(i)
     if first is None:
-        return  # whoever visits will see it
+        return  # a visit reports it
     for value in _other_states(model, x, i, bits):
         mine.move(i, value)
         gap = _gap(first, mine.probabilities(i))
@@ -134,7 +135,7 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
 
 
 def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
-    """What speaks against functions at states `x` (members, N), as sentences."""
+    """Warnings about functions at states `x` (members, N), as sentences."""
     return [
         sentence
         for sentence in (_slow(model, x[:1]), _inconsistency_warning(model, x[:1]))

@@ -1,4 +1,4 @@
-"""Herds on conditionals of one's own: members are rows, and visit a variable at once."""
+"""Herds of callback models: members are rows, and visit a variable at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
+from herded.draws.fixed_point import PHASE_MASK, VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.systematic import (
     NO_SECOND_PHASE,
-    PHASE_MASK,
     draw_members,
     fresh_phase,
     order_offsets,
@@ -55,7 +54,7 @@ def callback_herd_sweeps(visit, follow, own, h, scan, run, betas, block):
                 draw_vectors(h, run, logits, i, s, betas[s])
             else:
                 draw_scalars(h, run, logits, i, s, betas[s])
-            has_changed = write_states(h, x, old, block, i, s)
+            has_changed = write_member_states(h, x, old, block, i, s)
             if keeps and has_changed:
                 follow(i, place)
 
@@ -115,7 +114,7 @@ def draw_vectors(h, run, logits, i, s, beta):
 
 
 @jit
-def write_states(h, x, old, block, i, s):
+def write_member_states(h, x, old, block, i, s):
     """Write new states down and count them; whether some member has changed."""
     n_variables, ones, has_changed = len(h.cardinalities), h.ones, False
     width = len(ones) // n_variables

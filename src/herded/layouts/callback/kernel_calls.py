@@ -1,4 +1,4 @@
-"""What chains and herds on functions of one's own share: orders of visits, what members keep."""
+"""What chains and herds of callback models share: orders of visits, what members keep."""
 
 from collections.abc import Callable
 from typing import Any
@@ -101,10 +101,10 @@ def build_statistics(model: ConditionalModel, x: np.ndarray) -> dict[str, np.nda
 class KernelCaller:
     """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
 
-    All calls of one have arguments of the same types, which are looked at once.
+    All calls have arguments of the same types, which are inspected once.
     """
 
-    def __init__(self, model: ConditionalModel, kernel: Any) -> None:
+    def __init__(self, model: ConditionalModel, kernel: Callable[..., None]) -> None:
         self.model, self.kernel = model, kernel
         self.found: Callable[..., None] | None = None
         if model.callbacks.fast is None:
@@ -118,7 +118,7 @@ class KernelCaller:
         own = CallbackArrays(
             members.place(calls), follow is not None, x, members.out, members.old, alarm
         )
-        # Where nothing is kept nobody follows, and any function does as an argument.
+        # Without statistics `follow` is never called, and any function will do.
         arguments = calls.visit, follow or calls.visit, own, *others
         with translate_callback_errors("the model's functions"):
             if self.found is None:
@@ -130,7 +130,7 @@ class KernelCaller:
 
 
 class translate_callback_errors:  # noqa: N801  used like a function
-    """Errors of somebody's own functions become one of ours, which says so."""
+    """Translates errors of a user's functions into errors that say so."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -138,7 +138,7 @@ class translate_callback_errors:  # noqa: N801  used like a function
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, HerdedError):
             raise callback_error(error, self.what) from error
 

@@ -1,8 +1,8 @@
-"""Layout "function": models given by conditionals of one's own, called on each visit."""
+"""Layout "function": callback models, whose functions are called on each visit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class CallbackLayout(SiteLayout):
         betas: np.ndarray,
     ) -> None:
         """Sweeps between two looks; tables of hashed weights grow where they must."""
-        room: Any = None if self.scalar else np.empty(self.width, np.int32)
+        room = None if self.scalar else np.empty(self.width, np.int32)
         done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
         while done[0] < len(block):
             kernel(

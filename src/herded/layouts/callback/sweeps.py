@@ -43,7 +43,7 @@ from herded.system.numerics.counter_rng import random_bits
 class CallbackArrays(NamedTuple):
     """What the functions read and write, for all members."""
 
-    place: Any  # what they are told: the address of all that they read
+    place: Any  # their argument: the address of all that they read
     keeps: bool  # whether something follows changes
     x: np.ndarray  # (members, N)
     logits: np.ndarray  # (members, K)

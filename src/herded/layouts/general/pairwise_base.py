@@ -50,6 +50,6 @@ def propose_pairwise(
 
 
 def is_affordable(links: float, task: LayoutRequest) -> bool:
-    """Whether so many bytes of links fit in memory and are not far more than the factors take."""
+    """Whether `links` bytes fit in memory and are not far more than the factors take."""
     most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
     return memory_limits.fits_in_memory(links, task.max_memory) and links <= most

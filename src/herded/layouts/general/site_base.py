@@ -119,7 +119,7 @@ class SiteLayout(SweepableLayout):
         return State(stored, own, sums, 0, chain, total)
 
     def chain_arrays(self, state: State) -> ChainArrays:
-        """What kernels change."""
+        """The arrays that kernels change."""
         own = state.method_arrays
         return ChainArrays(
             x=state.x,

@@ -13,6 +13,7 @@ from herded.layouts.base import SweepCall
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.general.site_herd_sweeps import fill_shares, scalar_herd, vector_herd
 from herded.layouts.general.table_arrays import TableArrays, compile_table
+from herded.layouts.general.table_layout import MAX_ENTRIES_PER_VARIABLE
 from herded.layouts.herd_base import NO_PHASES, MemberLanesLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.visit_order import JACOBI, ScanArrays, connected_components
@@ -20,13 +21,12 @@ from herded.system import memory_limits
 from herded.system.aligned_arrays import arrays_in
 from herded.system.threads import run_ranges
 
-MAX_ENTRIES_PER_VARIABLE = 256  # of the tables, per variable, where tables are a choice
 # of more than two states, and then of all variables
 MAX_ENTRIES_PER_WIDE_VARIABLE, MAX_TABLE_ENTRIES = 4096, 2**20
 
 
 class SiteHerdArrays(NamedTuple):
-    """What kernels change, and the model's sizes."""
+    """The arrays that kernels change, and the model's sizes."""
 
     x: np.ndarray  # (N * members,)
     phases: np.ndarray  # kept ones, (N,) or (N * width); else empty
@@ -40,7 +40,7 @@ class HerdTables(NamedTuple):
     """Tabulated conditionals, and what each split of a row's states gives its upper half."""
 
     rows: TableArrays
-    shares: np.ndarray  # beside the conditionals; none by the scalar rule
+    shares: np.ndarray  # in addition to the conditionals; none by the scalar rule
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

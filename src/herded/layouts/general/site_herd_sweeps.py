@@ -4,7 +4,7 @@ The layouts differ in how they find a conditional, as in `layouts.general.site_s
 arrays t (table) and f (factor) one is None. What a visit reads of the graph is read once for all
 members; loops over members run over neighbouring bytes, and the compiler vectorises them. Variables
 of more than two states are split in halves again and again; tables hold the shares of all splits
-beside the conditionals, since to divide takes longer than all the rest.
+with the conditionals, since to divide takes longer than all the rest.
 
 The state of member k at variable i is x[i n + k]. Each function runs segments first..last-1 of the
 scan over all sweeps of a block.
@@ -12,10 +12,9 @@ scan over all sweeps of a block.
 
 import numpy as np
 
-from herded.draws.fixed_point import VECTOR_ONE, fixed_scalar, fixed_vector
+from herded.draws.fixed_point import PHASE_MASK, VECTOR_ONE, fixed_scalar, fixed_vector
 from herded.draws.systematic import (
     NO_SECOND_PHASE,
-    PHASE_MASK,
     draw_members,
     fresh_phase,
     order_offsets,

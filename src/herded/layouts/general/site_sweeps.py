@@ -6,10 +6,10 @@ that each layout has a kernel of its own, without the others.
 
 Each function runs segments first..last-1 of the scan up to sweep len(block) of a block. It counts
 in `done` how many sweeps each segment has behind it: fewer where a table of hashed weights must
-grow before the next, and there another call goes on. `betas` holds the inverse temperature of each
-sweep for the layout "factor"; the others have their one temperature in their tables. Arrays are
-taken out of their tuples once, above the loops: inside them Numba would count references at every
-use.
+grow before the next, and another call continues there. `betas` holds the inverse temperature of
+each sweep for the layout "factor"; the others have their one temperature in their tables. Arrays
+are taken out of their tuples once, above the loops: inside them Numba would count references at
+every use.
 """
 
 import numpy as np

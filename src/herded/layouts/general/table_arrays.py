@@ -76,7 +76,7 @@ def check_table_memory(
 def compile_table(
     factors: FactorArrays, rows: np.ndarray, x: np.ndarray, scalar: bool, herded_in_time: bool
 ) -> TableArrays:
-    """Tabulate every conditional in so many rows; `x` has the values of clamped variables."""
+    """Tabulate every conditional in `rows` rows; `x` has the values of clamped variables."""
     rows = rows.astype(np.int64)
     width = np.ones_like(rows) if scalar else factors.cardinalities
     row_start, entry_start = start_offsets(rows), start_offsets(rows * width)
@@ -107,7 +107,7 @@ def compile_table(
 
 
 def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
-    """Say before it is begun what will take long."""
+    """Warn of a fill that will take long, before it starts."""
     work = float(rows @ np.diff(factors.entry_start))
     if work > SLOW_FILL_VALUES:
         warnings.warn(
@@ -143,7 +143,7 @@ def _set_neighbours(factors, i, row, x):
 
 @jit
 def _next_neighbours(factors, i, x):
-    """From one row to the next: as a counter goes on, its last digit first."""
+    """Step from one row to the next, like a counter: the last digit first."""
     for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
         j = factors.neighbour[n]
         x[j] += 1

@@ -1,30 +1,31 @@
 """Binary lattices packed by colour, so that a sweep is a few straight loops over rows.
 
 Site (r, j) has colour (r + j) % 2 and lies at column j // 2 of that colour's half-lattice. All
-neighbours of a site have the other colour: above and below at the same column, beside it at the
-same column and one to the left (right) on rows where the colour starts at j = 0 (1). A periodic
+neighbours of a site have the other colour: above and below at the same column, left and right at
+the same column and one to the left (right) on rows where the colour starts at j = 0 (1). A periodic
 lattice keeps its colours where both sides are even.
 
 p holds round(pi(X = 1 | context) * 2^31), by colour and strip; a strip is one or more rows, so
 that loops are long enough to vectorise on narrow lattices too. A context is the count of
 neighbours that are 1 (five contexts, equal couplings: the paper's shared version), or their four
 bits (sixteen contexts: Algorithm 1). A strip's sites are cut into cells of 128; a cell has a plane
-of conditionals for every context, all planes of a cell beside each other. The distances between
+of conditionals for every context, all planes of a cell adjacent. The distances between
 them are then constants, which is what lets the compiler see that the planes do not overlap and
 sweep all of them in one vectorised loop.
 
-Places that no site has, and clamped sites, have p = 0 or 2^31, which herding respects for ever.
+Places that no site has, and clamped sites, have p = 0 or 2^31, which herding never changes.
 
 For herds a conditional is the same number in BYTES_PER_CONDITIONAL planes of bytes, the highest
-byte first: their kernels round it anew at every visit (`layouts.grid.herd_bit_kernels`).
+byte first: their kernels round it again at every visit (`layouts.grid.herd_bit_kernels`).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
-from herded.layouts.packing.colour_packing import LANES, count_cells, strip_shape
+from herded.draws.systematic_lanes import LANES
+from herded.layouts.packing.colour_packing import count_cells, strip_shape
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros
 from herded.system.compilation.jit import jit
@@ -117,7 +118,10 @@ def start_lattice(w, sites, key):
 
 
 def compile_lattice(
-    model: Lattice, by_count: bool, kind: Any = np.uint32, origin: tuple[int, int] = (0, 0)
+    model: Lattice,
+    by_count: bool,
+    kind: type[np.unsignedinteger] = np.uint32,
+    origin: tuple[int, int] = (0, 0),
 ) -> LatticeArrays:
     """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
     have them.

@@ -8,6 +8,7 @@ import numpy as np
 
 from herded.draws.systematic import SystematicDraw
 from herded.draws.systematic_lanes import (
+    LANES,
     MEMBERS_PER_WORD,
     count_words,
     member_masks,
@@ -24,7 +25,7 @@ from herded.layouts.grid.arrays import (
 from herded.layouts.grid.herd_sweeps import GridHerdArrays, HerdGridShape, grid_herd_sweeps
 from herded.layouts.grid.layout import ColourPackedLayout, find_grid
 from herded.layouts.herd_base import HerdLayout
-from herded.layouts.packing.colour_packing import LANES, pack_colours
+from herded.layouts.packing.colour_packing import pack_colours
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State

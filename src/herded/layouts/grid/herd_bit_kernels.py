@@ -5,7 +5,7 @@ and keeps whether that carried. There are two phases: one for conditionals below
 others. Members that expect the same then make up for each other, which takes the noise out of
 energies; with one phase they would have more of it than independent chains.
 
-Lanes are bytes, of which a register holds twice as many as of words of 16 bits. Conditionals have
+Lanes are bytes: a register holds twice as many as words of 16 bits. Conditionals have
 31 bits. At every visit they are rounded at random, up with the probability that makes the rounding
 unbiased: to 15 bits once (`round_to_15_bits`), and from these to 7 bits for every two words
 (`round_conditionals`). So the law of a member is exact to 31 bits, what is certain stays so (p = 1
@@ -15,11 +15,12 @@ Four members at a time, or one: with more, AVX2 has too few registers, and what 
 can take up to four times as long, depending on where that happens to lie.
 """
 
-from herded.draws.systematic_lanes import LANES, ORDER_COLUMNS, U1, U8
+from herded.draws.integer_types import U1, U8
+from herded.draws.systematic_lanes import LANES, ORDER_COLUMNS
 from herded.system.compilation.jit import jit
 
 LANES_U8, COLUMNS_U8 = U8(LANES), U8(ORDER_COLUMNS)
-_2N, _3N, _4N, _2C, _3C = (
+LANES_2, LANES_3, LANES_4, COLUMNS_2, COLUMNS_3 = (
     U8(2) * LANES_U8,
     U8(3) * LANES_U8,
     U8(4) * LANES_U8,
@@ -42,9 +43,9 @@ _2N, _3N, _4N, _2C, _3C = (
 ) = (
     U8(0),
     LANES_U8,
-    _2N,
-    _3N,
-    _4N,
+    LANES_2,
+    LANES_3,
+    LANES_4,
     U8(5) * LANES_U8,
     U8(6) * LANES_U8,
 )
@@ -65,12 +66,12 @@ def round_to_15_bits(work, at, p, entries, contexts):
     Two loops: in one, the compiler would have to compare too many addresses to vectorise it.
     """
     for q in range(contexts):
-        first, to = entries + q * _4N, at + P15 + q * _2N
+        first, to = entries + q * LANES_4, at + P15 + q * LANES_2
         for m in range(LANES_U8):
-            third, chance = p[first + _2N + m], work[at + FINE_RANDOM_BYTES_AT + m]
+            third, chance = p[first + LANES_2 + m], work[at + FINE_RANDOM_BYTES_AT + m]
             last = (
                 _ONE
-                if p[first + _3N + m] > work[at + FINE_RANDOM_BYTES_AT + LANES_U8 + m]
+                if p[first + LANES_3 + m] > work[at + FINE_RANDOM_BYTES_AT + LANES_U8 + m]
                 else _NONE
             )
             above = _ONE if third > chance else _NONE
@@ -91,7 +92,7 @@ def round_conditionals(work, at, contexts, turn):
     """
     step = U1(turn // WORDS_PER_ROUNDING * 64)
     for q in range(contexts):
-        first, to = at + P15 + q * _2N, at + P + q * LANES_U8
+        first, to = at + P15 + q * LANES_2, at + P + q * LANES_U8
         for m in range(LANES_U8):
             chance = U1(work[at + RANDOM_BYTES_AT + m] + step)
             over = U1(work[first + LANES_U8 + m] + chance) < chance
@@ -129,15 +130,15 @@ def draw_4_members_by_count(work, at, places, order):
         s0, s1, s2 = (
             work[at + NEIGHBOURS_AT + m],
             work[at + NEIGHBOURS_AT + LANES_U8 + m],
-            work[at + NEIGHBOURS_AT + _2N + m],
+            work[at + NEIGHBOURS_AT + LANES_2 + m],
         )
         e, o = at + P + m, order + m
         q0, q1, q2, q3, q4 = (
             work[e],
             work[e + LANES_U8],
-            work[e + _2N],
-            work[e + _3N],
-            work[e + _4N],
+            work[e + LANES_2],
+            work[e + LANES_3],
+            work[e + LANES_4],
         )
         a, b, x = (
             work[at + LOW_PHASES_AT + m],
@@ -148,8 +149,12 @@ def draw_4_members_by_count(work, at, places, order):
         a, b, x = draw_member_by_count(
             a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4
         )
-        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _2C], q0, q1, q2, q3, q4)
-        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + _3C], q0, q1, q2, q3, q4)
+        a, b, x = draw_member_by_count(
+            a, b, x, s0, s1, s2, places[o + COLUMNS_2], q0, q1, q2, q3, q4
+        )
+        a, b, x = draw_member_by_count(
+            a, b, x, s0, s1, s2, places[o + COLUMNS_3], q0, q1, q2, q3, q4
+        )
         work[at + LOW_PHASES_AT + m] = a
         work[at + HIGH_PHASES_AT + m] = b
         work[at + NEW_STATES_AT + m] = x
@@ -173,15 +178,23 @@ def draw_member_by_bits(work, at, places, order):
         place, e = places[order + m], at + P + m
         left = U1(work[at + NEIGHBOURS_AT + m] & place) != _NONE
         right = U1(work[at + NEIGHBOURS_AT + LANES_U8 + m] & place) != _NONE
-        p0 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
-        e += _4N
-        p1 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
-        e += _4N
-        p2 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
-        e += _4N
-        p3 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + _2N], work[e + _3N])
-        up = U1(work[at + NEIGHBOURS_AT + _2N + m] & place) != _NONE
-        down = U1(work[at + NEIGHBOURS_AT + _3N + m] & place) != _NONE
+        p0 = select_of_4(
+            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
+        )
+        e += LANES_4
+        p1 = select_of_4(
+            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
+        )
+        e += LANES_4
+        p2 = select_of_4(
+            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
+        )
+        e += LANES_4
+        p3 = select_of_4(
+            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
+        )
+        up = U1(work[at + NEIGHBOURS_AT + LANES_2 + m] & place) != _NONE
+        down = U1(work[at + NEIGHBOURS_AT + LANES_3 + m] & place) != _NONE
         p0 = select_of_4(up, down, p0, p1, p2, p3)
         a, b = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
         a, b, x = add_and_carry(a, b, p0, work[at + NEW_STATES_AT + m], place)

@@ -2,10 +2,10 @@
 
 Site m of a strip's colour is lane m % 128 of cell m // 128. A half-sweep of a strip goes over the
 words of the herd: it counts neighbours by bitwise adders, 8 members at once, and draws the members
-(`layouts.grid.herd_bit_kernels`) with two phases per site, which go on from word to word. A phase
-has 8 bits at scale 2^7, where p = 1 exists: a carry is a change of the highest bit. The sum of the
-rounded p is carries * 2^7 + last phases - first phases, exactly. Rounding is unbiased, so these
-sums are unbiased for the sums of the conditionals, which is all that Rao-Blackwell needs.
+(`layouts.grid.herd_bit_kernels`) with two phases per site, which continue from word to word. A
+phase has 8 bits at scale 2^7, where p = 1 exists: a carry is a change of the highest bit. The sum
+of the rounded p is carries * 2^7 + last phases - first phases, exactly. Rounding is unbiased, so
+these sums are unbiased for the sums of the conditionals, which is all that Rao-Blackwell needs.
 
 Indices are unsigned: Numba tests signed ones for being negative, which is in the way of vectors.
 """
@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from herded.draws.integer_types import U1, U4, U8
 from herded.draws.systematic_lanes import (
+    LANES,
     MEMBERS_PER_WORD,
-    U1,
-    U4,
-    U8,
     key_words,
     lane_bits,
     window_start,
@@ -45,7 +44,6 @@ from herded.layouts.grid.herd_bit_kernels import (
     round_to_15_bits,
     subtract_spare_places,
 )
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import (
     HALF_SWEEP_BEGIN,
     HALF_SWEEP_END,
@@ -152,10 +150,10 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                             subtract_spare_places(work, at, spare)
                         count_word(work, at)
                     below = min(rows, height - first)
-                    write_word(work, x, mine + word + _1, row, below, columns)
+                    write_word_rows(work, x, mine + word + _1, row, below, columns)
                     if len(samples):
                         to = s * block.shape[1] + (part * rows * words + g) * columns
-                        write_word(work, samples, U8(to), U8(words * columns), rows, columns)
+                        write_word_rows(work, samples, U8(to), U8(words * columns), rows, columns)
                     if (
                         turn % MAX_WORDS_PER_BYTE_COUNT == MAX_WORDS_PER_BYTE_COUNT - 1
                         or turn == words - 1
@@ -164,9 +162,7 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
                 if len(phases):
                     save_strip_phases(work, lanes, phases, U8(2 * part * lanes))
                 if frame.periodic:
-                    copy_periodic_border(
-                        x, U8(colour * tall) * row, row, first, rows, height, words
-                    )
+                    copy_periodic_words(x, U8(colour * tall) * row, row, first, rows, height, words)
                 if len(tally):
                     add_phase_residues(work, tally, U8(part * sites), U8(sites))
 
@@ -287,7 +283,7 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
 
 
 @jit
-def write_word(work, target, to, step, rows, columns):
+def write_word_rows(work, target, to, step, rows, columns):
     """Copy a word's new states to rows that are `step` apart."""
     for r in range(rows):
         m = _0
@@ -300,7 +296,7 @@ def write_word(work, target, to, step, rows, columns):
 
 
 @jit
-def copy_periodic_border(x, mine, row, first, rows, height, words):
+def copy_periodic_words(x, mine, row, first, rows, height, words):
     """Copy a strip's outermost states to the other side of a periodic lattice."""
     wide = row // U8(words)
     for r in range(first + 1, min(first + rows, height) + 1):

@@ -126,7 +126,7 @@ class GridLayout(ColourPackedLayout):
             return Refusal(f"weights={weights!r} is not for lattices of two states")
         if weights == "shared" and not model.counts_suffice:
             return Refusal("its conditionals are not told apart by how many neighbours are 1")
-        # Whether a pixel's conditionals are told apart by how many neighbours are 1.
+        # whether a pixel's conditionals depend only on how many neighbours are 1
         by_count = model.counts_suffice and weights != "blanket"
         tables = 4.0 * count_table_entries(model.shape, by_count)
         return task.offer(

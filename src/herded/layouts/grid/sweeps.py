@@ -8,9 +8,9 @@ elsewhere, which leaves the other phases as they are and carries nothing.
 
 import numpy as np
 
-from herded.draws.herded import PHASE_MASK
+from herded.draws.fixed_point import PHASE_MASK
+from herded.draws.systematic_lanes import LANES
 from herded.layouts.grid.arrays import CONTEXTS_BY_COUNT
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import (
     HALF_SWEEP_BEGIN,
     HALF_SWEEP_END,
@@ -57,13 +57,15 @@ def grid_sweeps(
                 if drawn is not None:
                     clock = np.uint64((sweep + s) * 2 * strips * sites + at)
                     draw_strip_states(p, colour, strip, contexts, context, key, clock, new)
-                write_states(x, colour, strip * rows, rows, height, new)
+                write_strip_states(x, colour, strip * rows, rows, height, new)
                 count_ones_in_strip(new, ones, at, sites)
-                write_sample(new, block, s, at, sites)
+                write_strip_sample(new, block, s, at, sites)
                 if periodic:
                     copy_periodic_border(x, colour, strip * rows, rows, height)
                 if len(tally) > 0:
-                    add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites)
+                    add_strip_conditionals(
+                        p, colour, strip, contexts, context, seen, tally, at, sites
+                    )
 
 
 @jit
@@ -138,7 +140,7 @@ def conditional_of_lane(planes, contexts, here, m):
 
 
 @jit
-def add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites):
+def add_strip_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites):
     """Add each site's conditional, at scale 2^31.
 
     By way of `seen`: a loop that also widens to 64 bits has half the lanes.
@@ -156,7 +158,7 @@ def add_conditionals(p, colour, strip, contexts, context, seen, tally, at, sites
 
 
 @jit
-def write_states(x, colour, first, rows, height, new):
+def write_strip_states(x, colour, first, rows, height, new):
     """Write a strip's new states into the lattice."""
     columns = x.shape[2] - 2
     last = first + rows
@@ -175,7 +177,7 @@ def count_ones_in_strip(new, ones, at, sites):
 
 
 @jit
-def write_sample(new, block, s, at, sites):
+def write_strip_sample(new, block, s, at, sites):
     """Write a strip's new states into the sample, if it has room."""
     sample = block[s, at : at + sites]
     for m in range(len(sample)):

@@ -7,8 +7,8 @@ at column 0, else one behind. Those along every other axis are at the same colum
 
 A *run* is rows, one behind the other, whose neighbours are too: a place and its neighbours are as
 far apart everywhere in it, so that a run is one loop, however short its rows are. Rows of zeros, as
-many as a layer of the first axis has, lie before all others: they are beside an open border, so
-that any of the axes can be periodic. Places of the border have p = 0 and stay 0; where the last
+many as a layer of the first axis has, lie before all others: they are neighbours of an open border,
+so that any of the axes can be periodic. Places of the border have p = 0 and stay 0; where the last
 axis is periodic they are then made what lies on the other side.
 
 All couplings are equal, so that a context is the number of neighbours that are 1: p has a plane for
@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.fixed_point import fixed_scalar
+from herded.draws.systematic_lanes import LANES
 from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL, put_conditional
-from herded.layouts.packing.colour_packing import LANES
+from herded.layouts.packing.colour_packing import MIN_STRIP_SITES
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros, start_offsets
 from herded.system.compilation.jit import jit
 
-MIN_STRIP_SITES = 512  # least number of sites in a strip
 CONTEXTS_UP_TO_3D, CONTEXTS_UP_TO_7D = 7, 15  # contexts: of at most 3 dimensions, and of at most 7
 MAX_DIMENSIONS = 7
 
@@ -67,7 +67,7 @@ class RowPackingShape(NamedTuple):
 class GridNDArrays(NamedTuple):
     p: np.ndarray  # uint32 (2, strips, cells, contexts, LANES), or uint8 (.., 4 contexts, LANES)
     contexts: tuple[int, ...]  # its length is their number, as in `LatticeArrays`
-    runs: np.ndarray  # (runs, 2 d) first row of all strips, rows, rows of a state beside the first
+    runs: np.ndarray  # (runs, 2 d) first row of all strips, rows, rows of a state next to the first
     run_start: np.ndarray  # (strips + 1,)
     side: np.ndarray  # (places,) all bits where colour 0 of an even strip has a neighbour behind it
     ring: bool  # whether the last axis is periodic
@@ -96,7 +96,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
     planes = contexts * (BYTES_PER_CONDITIONAL if kind is np.uint8 else 1)
     p = aligned_zeros((2, frame.strips, frame.cells, planes, LANES), kind)
     couplings, width = model.all_couplings, model.shape[-1]
-    _fill(
+    _fill_grid_nd(
         model.log_unary.reshape(-1, width, 2),
         couplings[0] if len(couplings) else 0.0,
         model.unlike,
@@ -157,7 +157,7 @@ def find_runs(near: np.ndarray, frame: RowPackingShape) -> tuple[np.ndarray, np.
 
 
 @jit
-def _fill(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
+def _fill_grid_nd(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
     """Conditionals by place and number; `others` are a row's neighbours along further axes."""
     height, width, _ = log_unary.shape
     contexts = p.shape[3] // (BYTES_PER_CONDITIONAL if p.itemsize == 1 else 1)
@@ -184,7 +184,7 @@ def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     frame = row_packing_shape(shape)
     lines = states.reshape(*states.shape[:-1], frame.height, shape[-1])
     packed = np.zeros((*states.shape[:-1], 2, frame.total, frame.wide), states.dtype)
-    for colour, first, rows in _halves(row_parity(shape, frame)[: frame.height]):
+    for colour, first, rows in _half_lattices(row_parity(shape, frame)[: frame.height]):
         part = lines[..., rows, first::2]
         packed[..., colour, rows, 1 : part.shape[-1] + 1] = part
     return packed
@@ -194,13 +194,13 @@ def unpack_rows(packed: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The (..., N) sites that `pack_rows` packed."""
     frame = row_packing_shape(shape)
     lines = np.empty((*packed.shape[:-3], frame.height, shape[-1]), packed.dtype)
-    for colour, first, rows in _halves(row_parity(shape, frame)[: frame.height]):
+    for colour, first, rows in _half_lattices(row_parity(shape, frame)[: frame.height]):
         columns = (shape[-1] - first + 1) // 2
         lines[..., rows, first::2] = packed[..., colour, rows, 1 : columns + 1]
     return lines.reshape(*packed.shape[:-3], math.prod(shape))
 
 
-def _halves(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
+def _half_lattices(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
     """Colour, first column, and the rows in which that colour starts there."""
     return [
         (colour, first, np.flatnonzero(parity == colour ^ first))
@@ -210,7 +210,7 @@ def _halves(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
 
 
 def add_border(packed: np.ndarray, layer: int, ring: bool) -> np.ndarray:
-    """(..., rows, wide) between rows of zeros; beside the ends of a ring lie the other ends."""
+    """(..., rows, wide) between rows of zeros; next to each end of a ring is its other end."""
     if ring:
         packed[..., 0], packed[..., -1] = packed[..., -2], packed[..., 1]
     before = [(0, 0)] * (packed.ndim - 2)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from herded.draws.systematic_lanes import (
+    LANES,
     member_masks,
 )
 from herded.layouts.base import SweepCall
@@ -22,7 +23,6 @@ from herded.layouts.grid_nd.arrays import (
 )
 from herded.layouts.grid_nd.herd_sweeps import grid_nd_herd_sweeps
 from herded.layouts.grid_nd.layout import RowPackedLayout, find_binary_grid_nd
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State

@@ -4,10 +4,13 @@
 
 import numpy as np
 
-from herded.draws.systematic_lanes import MEMBERS_PER_WORD, U1, U8, window_start
+from herded.draws.integer_types import U1, U8
+from herded.draws.systematic_lanes import LANES, MEMBERS_PER_WORD, window_start
 from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL
 from herded.layouts.grid.herd_bit_kernels import (
     COLUMNS_U8,
+    LANES_2,
+    LANES_3,
     LANES_U8,
     NEIGHBOURS_AT,
     NEW_STATES_AT,
@@ -35,7 +38,6 @@ from herded.layouts.grid_nd.herd_bit_kernels import (
     draw_4_members_of_7_contexts,
     draw_member_of_15_contexts,
 )
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.wavefront import (
     HALF_SWEEP_BEGIN,
     HALF_SWEEP_END,
@@ -46,7 +48,6 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
 _0, _1 = U8(0), U8(1)
-_2N, _3N = LANES_U8 + LANES_U8, LANES_U8 + LANES_U8 + LANES_U8
 
 
 @jit
@@ -156,8 +157,8 @@ def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
             a, b = x[o + j], U1(left ^ U1(U1(left ^ right) & U1(side[m + j] ^ flip)))
             work[at + j] = U1(a ^ b)
             work[at + LANES_U8 + j] = U1(a & b)
-            work[at + _2N + j] = U1(0)
-            work[at + _3N + j] = U1(0)
+            work[at + LANES_2 + j] = U1(0)
+            work[at + LANES_3 + j] = U1(0)
             work[to + j] = U1(0)
         for axis in range(2, len(run), 2):
             before = other + U8(run[axis] * wide) + m - begin
@@ -166,14 +167,14 @@ def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
                 s0, s1, s2, over = add_two_bits(
                     work[at + j],
                     work[at + LANES_U8 + j],
-                    work[at + _2N + j],
+                    work[at + LANES_2 + j],
                     x[before + j],
                     x[behind + j],
                 )
                 work[at + j] = s0
                 work[at + LANES_U8 + j] = s1
-                work[at + _2N + j] = s2
-                work[at + _3N + j] = U1(work[at + _3N + j] ^ over)
+                work[at + LANES_2 + j] = s2
+                work[at + LANES_3 + j] = U1(work[at + LANES_3 + j] ^ over)
         m += n
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from herded.draws.herded_weights import HALF_PHASE
 from herded.draws.protocol import Draw
+from herded.draws.systematic_lanes import LANES
 from herded.layouts.base import SweepCall
 from herded.layouts.grid.arrays import start_lattice
 from herded.layouts.grid.layout import ones_buffer, refuse_draw
@@ -23,7 +24,6 @@ from herded.layouts.grid_nd.arrays import (
     unpack_rows,
 )
 from herded.layouts.grid_nd.sweeps import grid_nd_sweeps
-from herded.layouts.packing.colour_packing import LANES
 from herded.layouts.packing.lattice_base import WaveLayout
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import EMPTY_INTEGERS, State

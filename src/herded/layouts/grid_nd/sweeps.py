@@ -5,11 +5,11 @@ run.
 import numpy as np
 
 from herded.layouts.grid.sweeps import (
-    add_conditionals,
+    add_strip_conditionals,
     count_ones_in_strip,
     draw_strip_states,
     herd_strip,
-    write_sample,
+    write_strip_sample,
     zero_bytes,
 )
 from herded.layouts.packing.wavefront import (
@@ -52,11 +52,13 @@ def grid_nd_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, reg
                     clock = np.uint64((sweep + s) * 2 * strips * places + at)
                     draw_strip_states(p, colour, strip, contexts, context, key, clock, new)
                 last = first + rows if first + rows < height else height
-                write_states(x[colour], (layer + first) * wide, last - first, wide, ring, new)
+                write_row_states(x[colour], (layer + first) * wide, last - first, wide, ring, new)
                 count_ones_in_strip(new, ones, at, places)
-                write_sample(new, block, s, at, places)
+                write_strip_sample(new, block, s, at, places)
                 if len(tally) > 0:
-                    add_conditionals(p, colour, strip, contexts, context, seen, tally, at, places)
+                    add_strip_conditionals(
+                        p, colour, strip, contexts, context, seen, tally, at, places
+                    )
 
 
 @jit
@@ -75,7 +77,7 @@ def count_neighbours_that_are_1(other, run, first, layer, wide, side, flip, cont
 
 
 @jit
-def write_states(mine, at, rows, wide, ring, new):
+def write_row_states(mine, at, rows, wide, ring, new):
     """Write a strip's new states into the lattice, and its ends to the other side of a ring."""
     lines = mine[at : at + rows * wide]
     for m in range(len(lines)):

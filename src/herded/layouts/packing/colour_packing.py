@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-LANES = 128  # sites in a cell
+from herded.draws.systematic_lanes import LANES
+
 MIN_STRIP_SITES = 512  # least number of sites in a strip
 
 
@@ -27,7 +28,7 @@ def pack_colours(pictures: np.ndarray, height: int) -> np.ndarray:
     """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
     h, w = pictures.shape[-2:]
     packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
-    for colour, rows, columns, half in _halves(h, w):
+    for colour, rows, columns, half in _colour_slices(h, w):
         packed[..., colour, rows, half] = pictures[..., rows, columns]
     return packed
 
@@ -35,12 +36,12 @@ def pack_colours(pictures: np.ndarray, height: int) -> np.ndarray:
 def unpack_colours(packed: np.ndarray, h: int, w: int) -> np.ndarray:
     """The (..., H, W) pictures that `pack_colours` packed."""
     pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
-    for colour, rows, columns, half in _halves(h, w):
+    for colour, rows, columns, half in _colour_slices(h, w):
         pictures[..., rows, columns] = packed[..., colour, rows, half]
     return pictures
 
 
-def _halves(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
+def _colour_slices(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
     """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
     for parity in (0, 1):
         for colour in (0, 1):

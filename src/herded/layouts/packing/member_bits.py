@@ -1,7 +1,7 @@
 """Herds whose members are bits: their words in the model's order, and the states they spell.
 
 Layouts pack members in words of 8, 32 or 64 bits, where it suits their kernels. Here a word has
-64, and the words of all variables lie beside each other: (rows, words, planes, N). Member m is bit
+64, and the words of all variables are adjacent: (rows, words, planes, N). Member m is bit
 m % 64 of word m // 64. One of more than two states is written in several planes, the highest bit
 first.
 """
@@ -135,7 +135,7 @@ def exchange_bit_fields(a, b, far, mask):
 def unpack_states(words: np.ndarray, members: int) -> np.ndarray:
     """The states (rows, members, N) of words (rows, words, planes, N), of at most 8 planes."""
     rows, _, _, n = words.shape
-    # Bytes are written eight at a time, so that rows are as long as so many.
+    # Bytes are written eight at a time, so that rows are a multiple of 8 long.
     found = np.empty((rows, members, -(-n // BYTE_BITS)), np.uint64)
     spread_words(words, found)
     return found.view(np.uint8)[:, :, :n] if n else np.empty((rows, members, 0), np.uint8)

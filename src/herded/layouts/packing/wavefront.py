@@ -1,6 +1,6 @@
 """Which strips of a lattice are swept when, so that caches and threads have work of their own.
 
-A half-sweep of a strip needs the half-sweep before it on that strip and on the two beside it, and
+A half-sweep of a strip needs the half-sweep before it on that strip and on its two neighbours, and
 must come before the half-sweep after it on these. Any order that respects this has the bits of one
 half-sweep after another, and there are better ones:
 

@@ -78,17 +78,17 @@ def find_pair_interactions(graph: FactorGraph) -> PairInteractions | Refusal:
     finite = np.isfinite(graph.log_tables)
     if np.abs(graph.log_tables[finite]).max(initial=0.0) > MAX_LOG_POTENTIAL:
         return Refusal(f"it has log-potentials beyond {MAX_LOG_POTENTIAL:.0f}")
-    entries, steep, deep = _entries(graph, _spans(graph.log_tables, graph.table_start))
+    entries, steep, deep = _pair_entries(graph, _spans(graph.log_tables, graph.table_start))
     if steep > MAX_ROW_LOG_RANGE:
         return Refusal(f"log-potentials of a pair differ by more than {MAX_ROW_LOG_RANGE:.0f}")
     if deep > MAX_PRODUCT_LOG_RANGE:
         return Refusal(
             f"log-potentials around a variable differ by more than {MAX_PRODUCT_LOG_RANGE:.0f}"
         )
-    return PairInteractions(graph, entries, _width(graph.cardinalities[free]), deep)
+    return PairInteractions(graph, entries, _row_width(graph.cardinalities[free]), deep)
 
 
-def _width(cardinalities: np.ndarray) -> int:
+def _row_width(cardinalities: np.ndarray) -> int:
     """Of a row: as many entries as there are states, or as registers take."""
     widest = int(cardinalities.max())
     if widest in FOUR_ROW_STATES:
@@ -110,7 +110,7 @@ def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
     return top - np.minimum.reduceat(np.where(possible, log_tables, np.inf), starts)
 
 
-def _entries(graph: FactorGraph, spans: np.ndarray) -> tuple[PairEntries, float, float]:
+def _pair_entries(graph: FactorGraph, spans: np.ndarray) -> tuple[PairEntries, float, float]:
     """The pairs' entries, and the most that rows and whole products may spread."""
     n, free = graph.n_variables, graph.evidence < 0
     around = np.bincount(
@@ -142,7 +142,7 @@ def compile_pairs(pairs: PairInteractions) -> PairArrays:
     graph, entries, width, _ = pairs
     cards, n = graph.cardinalities, graph.n_variables
     alone = aligned_zeros((n * width,), np.float64)
-    _fill_alone(*_sum_unary_terms(graph, width), cards, graph.evidence, width, alone)
+    _fill_unary_rows(*_sum_unary_terms(graph, width), cards, graph.evidence, width, alone)
     # Pages of zeros that are never written to take no memory: there is room for all rows.
     rows = aligned_zeros((int(cards[entries.other].sum()) * width,), np.float32)
     first = np.empty(len(entries.owner), np.int64)
@@ -182,7 +182,7 @@ def _sum_unary_terms(graph: FactorGraph, width: int) -> tuple[np.ndarray, np.nda
 
 
 @jit
-def _fill_alone(fixed, impossible, cards, evidence, width, alone):
+def _fill_unary_rows(fixed, impossible, cards, evidence, width, alone):
     for i in range(len(cards)):
         if evidence[i] < 0:
             write_row(fixed[i], impossible[i], cards[i], alone, i * width)

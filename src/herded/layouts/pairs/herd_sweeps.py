@@ -14,24 +14,24 @@ A node has two phases, one for shares below 1/2 and one for the others, as on Po
 
 import numpy as np
 
-from herded.draws.systematic import order_offsets
+from herded.draws.fixed_point import PHASE_MASK
+from herded.draws.integer_types import U4, U8
+from herded.draws.systematic import HALF_PHASE_U4, order_offsets
 from herded.layouts.chain_arrays import shuffle_visits
 from herded.layouts.general.site_herd_sweeps import write_sample
-from herded.layouts.potts.herd_conditionals import GOLDEN_TURN_U4, fraction_of, lighter_share
+from herded.layouts.potts.herd_conditionals import (
+    GOLDEN_TURN_U4,
+    NO_BITS_U4,
+    fraction_of,
+    lighter_share,
+)
 from herded.layouts.visit_order import RANDOM
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-U4, Z = np.uint32, np.uint64
-HALF_PHASE_U4, PHASE_MASK_U4, PHASE_ONE_U4, CARRY_BIT_U4, NO_BITS_U4 = (
-    U4(2**30),
-    U4(2**31 - 1),
-    U4(2**31),
-    U4(31),
-    U4(0),
-)
+PHASE_ONE_U4, CARRY_SHIFT_U4 = U4(2**31), U4(31)
 _NONE = np.float32(0.0)
-_0, _1, _2, _3, _4, _5, _6, _7, _8 = (Z(c) for c in range(9))
+_0, _1, _2, _3, _4, _5, _6, _7, _8 = (U8(c) for c in range(9))
 
 
 @jit
@@ -42,9 +42,9 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
     """
     x, kept, tally, ones, widest = m.x, m.phases, m.tally, m.ones, m.width
     alone, rows, link_start, steps = a.alone, a.rows, a.start, a.steps
-    n, rows_of_orders, flat = Z(orders.shape[1]), orders.shape[0], orders.reshape(-1)
-    variables_of = Z(len(x)) // n
-    width, leaf = Z(len(alone)) // variables_of, a.leaf
+    n, rows_of_orders, flat = U8(orders.shape[1]), orders.shape[0], orders.reshape(-1)
+    variables_of = U8(len(x)) // n
+    width, leaf = U8(len(alone)) // variables_of, a.leaf
     one, recorded, unit = scales
     w, shares = np.zeros(_2 * width * n, alone.dtype), np.zeros(width * n, np.uint32)
     fraction, factor = np.zeros(n, alone.dtype), np.zeros(n, alone.dtype)
@@ -54,16 +54,16 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
         variables = scan.order[scan.segment_start[g] : scan.segment_start[g + 1]]
         order = variables.copy()
         for s in range(len(block)):
-            clock = Z(run.sweep + s) * variables_of
+            clock = U8(run.sweep + s) * variables_of
             if scan.policy[0] == RANDOM:
-                shuffle_visits(order, variables, run.phase_key, clock + Z(variables[0]))
+                shuffle_visits(order, variables, run.phase_key, clock + U8(variables[0]))
             for o in range(len(order)):
-                i = Z(order[o])
-                e, end = Z(link_start[i]), Z(link_start[i + _1])
-                top = width >> Z(steps[i])
+                i = U8(order[o])
+                e, end = U8(link_start[i]), U8(link_start[i + _1])
+                top = width >> U8(steps[i])
                 q, r = order_offsets(random_bits(run.phase_key, clock + i), rows_of_orders, n)
                 for j in range(n):
-                    members[j] = flat[q + Z(flat[r + j])]
+                    members[j] = flat[q + U8(flat[r + j])]
                 if width == _4:
                     multiply_four(alone, i * width, a.at, a.row, e, end, x, members, rows, w)
                 else:
@@ -78,20 +78,20 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
                     descend_first_level(shares, top, n, phases, place)
                     descend_levels(shares, top, width, n, phases, place)
                 for j in range(n):
-                    x[i * n + Z(members[j])] = leaf[place[j]]
+                    x[i * n + U8(members[j])] = leaf[place[j]]
                 if len(kept):
                     for c in range(_2 * width):
-                        kept[i * _2 * width + c] = phases[c] & PHASE_MASK_U4
+                        kept[i * _2 * width + c] = phases[c] & PHASE_MASK
                 if len(tally):
-                    states = Z(m.cardinalities[i])
-                    at = Z(widest) * i
+                    states = U8(m.cardinalities[i])
+                    at = U8(widest) * i
                     bits = random_bits(random_bits(run.phase_key, clock + i), _0)
-                    add_conditionals(
+                    add_pair_conditionals(
                         w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at
                     )
                 if len(ones):
                     for k in range(n):
-                        ones[Z(widest) * i + Z(x[i * n + k])] += 1
+                        ones[U8(widest) * i + U8(x[i * n + k])] += 1
                 if block.shape[1]:
                     write_sample(block, s, i, x, n)
 
@@ -102,15 +102,15 @@ def multiply_member_rows(alone, start, at, row, e, end, x, members, rows, w, wid
 
     Loops lie in one function: Numba counts references to arrays in every call.
     """
-    n = Z(len(members))
+    n = U8(len(members))
     for j in range(n):
-        k = Z(members[j])
+        k = U8(members[j])
         for block in range(_0, width, _8):
             o, to = start + block, (width + block) * n + j
             a, b, c, d = alone[o], alone[o + _1], alone[o + _2], alone[o + _3]
             f, g, h, i = alone[o + _4], alone[o + _5], alone[o + _6], alone[o + _7]
             for link in range(e, end):
-                r = Z(row[link]) + Z(x[Z(at[link]) + k]) * width + block
+                r = U8(row[link]) + U8(x[U8(at[link]) + k]) * width + block
                 a, b, c, d = a * rows[r], b * rows[r + _1], c * rows[r + _2], d * rows[r + _3]
                 f, g, h, i = f * rows[r + _4], g * rows[r + _5], h * rows[r + _6], i * rows[r + _7]
             w[to], w[to + n], w[to + _2 * n], w[to + _3 * n] = a, b, c, d
@@ -120,12 +120,12 @@ def multiply_member_rows(alone, start, at, row, e, end, x, members, rows, w, wid
 @jit
 def multiply_four(alone, start, at, row, e, end, x, members, rows, w):
     """The same for up to four states."""
-    n = Z(len(members))
+    n = U8(len(members))
     for j in range(n):
-        k, to = Z(members[j]), _4 * n + j
+        k, to = U8(members[j]), _4 * n + j
         a, b, c, d = alone[start], alone[start + _1], alone[start + _2], alone[start + _3]
         for link in range(e, end):
-            r = Z(row[link]) + Z(x[Z(at[link]) + k]) * _4
+            r = U8(row[link]) + U8(x[U8(at[link]) + k]) * _4
             a, b, c, d = a * rows[r], b * rows[r + _1], c * rows[r + _2], d * rows[r + _3]
         w[to], w[to + n], w[to + _2 * n], w[to + _3 * n] = a, b, c, d
 
@@ -150,12 +150,12 @@ def fill_phases(phases, kept, key, name, i, width):
     """Phases of all nodes: as they were left, or fresh ones, two of a draw."""
     if len(kept):
         for c in range(_2 * width):
-            phases[c] = kept[i * _2 * width + c] & PHASE_MASK_U4
+            phases[c] = kept[i * _2 * width + c] & PHASE_MASK
     else:
         for node in range(_1, width):
             bits = random_bits(key, name * width + node)
-            phases[_2 * node] = U4(bits) & PHASE_MASK_U4
-            phases[_2 * node + _1] = U4(bits >> Z(32)) & PHASE_MASK_U4
+            phases[_2 * node] = U4(bits) & PHASE_MASK
+            phases[_2 * node + _1] = U4(bits >> U8(32)) & PHASE_MASK
 
 
 @jit
@@ -167,7 +167,7 @@ def descend_first_level(shares, top, n, phases, place):
         few = NO_BITS_U4 if part >= HALF_PHASE_U4 else part
         a, b = U4(low + few), U4(high + U4(part - few))
         moved = U4(U4(low ^ a) | U4(high ^ b))
-        place[j] = U4(U4(moved >> CARRY_BIT_U4) & U4(1)) * U4(top)
+        place[j] = U4(U4(moved >> CARRY_SHIFT_U4) & U4(1)) * U4(top)
         low, high = a, b
     phases[_2 * top], phases[_2 * top + _1] = low, high
 
@@ -181,18 +181,20 @@ def descend_levels(shares, top, width, n, phases, place):
     half = _2 * top
     while half < width:
         for j in range(n):
-            node = half + Z(place[j])
+            node = half + U8(place[j])
             part = shares[node * n + j]
-            at = _2 * node + Z(part >= HALF_PHASE_U4)
+            at = _2 * node + U8(part >= HALF_PHASE_U4)
             old = phases[at]
             new = U4(old + part)
             phases[at] = new
-            place[j] += U4(U4(U4(old ^ new) >> CARRY_BIT_U4) & U4(1)) * U4(half)
+            place[j] += U4(U4(U4(old ^ new) >> CARRY_SHIFT_U4) & U4(1)) * U4(half)
         half = half << _1
 
 
 @jit
-def add_conditionals(w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at):
+def add_pair_conditionals(
+    w, leaf, n, width, states, recorded, unit, bits, fraction, factor, tally, at
+):
     """Add the conditionals of all members at the scale `recorded`, rounded at random.
 
     From one member to the next the random number `bits` moves on by 0.618. Each state is rounded by
@@ -201,14 +203,14 @@ def add_conditionals(w, leaf, n, width, states, recorded, unit, bits, fraction, 
     for k in range(n):
         factor[k] = w[width * n + k]  # the place of state 0 is 0
     for c in range(_1, states):
-        row = (width + Z(leaf[c])) * n
+        row = (width + U8(leaf[c])) * n
         for k in range(n):
             factor[k] += w[row + k]
     for k in range(n):
         factor[k] = recorded / (factor[k] if factor[k] > _NONE else recorded)
         fraction[k] = fraction_of(U4(U4(bits) + U4(U4(k) * GOLDEN_TURN_U4)), unit)
     for c in range(states):
-        row, total = (width + Z(leaf[c])) * n, np.int64(0)
+        row, total = (width + U8(leaf[c])) * n, np.int64(0)
         for k in range(n):
             total += np.int64(np.int32(w[row + k] * factor[k] + fraction[k]))
         tally[at + c] += total

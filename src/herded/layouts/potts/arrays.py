@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.draws.herded_weights import start_vector
+from herded.draws.systematic_lanes import LANES
 from herded.draws.weight_modes import MAX_BINS
-from herded.layouts.packing.colour_packing import LANES, count_cells, strip_shape
+from herded.layouts.packing.colour_packing import count_cells, strip_shape
 from herded.layouts.proposal import Refusal
 from herded.models.lattice import Lattice
 from herded.system.aligned_arrays import aligned_zeros
@@ -59,7 +60,7 @@ def compile_potts(model: Lattice) -> PottsArrays:
     u = aligned_zeros((2, strips, cells, states, LANES), np.float64)
     f = aligned_zeros((2, strips, cells, 4, LANES), np.float64)
     u[...], f[...] = 1.0, 1.0
-    _fill(
+    _fill_potts(
         model.log_unary, model.right, model.down, model.clamped, model.periodic, rows, columns, u, f
     )
     for array in (u, f):
@@ -74,7 +75,7 @@ def n_places(shape: tuple[int, ...]) -> int:
 
 
 @jit
-def _fill(log_unary, right, down, clamped, periodic, rows, columns, u, f):
+def _fill_potts(log_unary, right, down, clamped, periodic, rows, columns, u, f):
     height, width, states = log_unary.shape
     for r in range(height):
         for j in range(width):

@@ -19,8 +19,8 @@ from herded.layouts.packing.lattice_base import LatticeLayout
 from herded.layouts.packing.member_bits import BitPlaces
 from herded.layouts.potts.arrays import refuse_potts
 from herded.layouts.potts.herd_arrays import (
-    LANES,
     MAX_FLOAT64_COUPLING,
+    POTTS_LANES,
     compile_potts_herd,
     count_colour_cells,
     herd_shape,
@@ -61,7 +61,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
         if max_total_coupling(model) > MAX_FLOAT64_COUPLING:
             return Refusal("its couplings are so strong that products of them are not numbers")
         shape, states = rows_and_columns(model.shape), model.log_unary.shape[-1]
-        places = 2.0 * count_colour_cells(shape) * LANES
+        places = 2.0 * count_colour_cells(shape) * POTTS_LANES
         sides, powers = n_sides(model.shape), n_powers(model)
         entries = powers * states + (sides if powers == 1 else 0)
         tables = places * (4 * sides + entries * np.dtype(table_type(model)).itemsize)
@@ -129,7 +129,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = aligned_zeros(
-            (2, self.n_parallel_parts, n_phases(self.shape[3]) * LANES), np.uint32
+            (2, self.n_parallel_parts, n_phases(self.shape[3]) * POTTS_LANES), np.uint32
         )
         start_kept_phases(phases.reshape(-1), key)
         return {"phases": phases}
@@ -156,8 +156,8 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
         weights = 4 * states, 2 * 4 * 8
         kind = self.arrays.table.dtype
         return (
-            *(aligned_zeros((rows * LANES,), np.uint32) for rows in words),
-            *(aligned_zeros((rows * LANES,), kind) for rows in weights),
+            *(aligned_zeros((rows * POTTS_LANES,), np.uint32) for rows in words),
+            *(aligned_zeros((rows * POTTS_LANES,), kind) for rows in weights),
         )
 
     def run_kernels(self, call: SweepCall) -> None:

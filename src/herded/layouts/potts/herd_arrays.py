@@ -2,8 +2,8 @@
 
 Rows along the last axis lie as those of a picture do, in an order in which even and odd parities
 take turns, whatever the number of dimensions; of a picture that is the order they have. Which rows
-are neighbours along further axes is told by a table. The sites of one colour, row by row, are cut
-into cells of 32 lanes.
+are neighbours along further axes is looked up in a table. The sites of one colour, row by row, are
+cut into cells of 32 lanes.
 
 pi(X = k | around) is proportional to u_k times f_d for every neighbour d in state k
 (`layouts.potts.arrays`); what kernels read are single-precision roundings of u_k f^n for every
@@ -26,20 +26,24 @@ from herded.system.compilation.jit import jit
 from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.exp_log import exp
 
-LANES = 32  # sites in a cell
-MEMBERS_PER_WORD = 32  # members in a word
+POTTS_LANES = 32  # sites in a cell
+MEMBERS_PER_UINT32 = 32  # members in a word
+R1, R2, R3, R4 = (np.uint64(rows * POTTS_LANES) for rows in range(1, 5))  # entries of 1 to 4 rows
+OCTET = np.uint64(8) * R4  # entries of the rows of eight states
 FOUR_NEIGHBOURS, SIX_NEIGHBOURS = 4, 6  # neighbours that kernels count
 # sum of a site's couplings, for single precision: exp(65) 2^31 is in its range
 MAX_FLOAT32_COUPLING = 65.0
 MAX_FLOAT64_COUPLING = 690.0  # the same for doubles
-ALL_MEMBERS_MASK = 2**MEMBERS_PER_WORD - 1
+ALL_MEMBERS_MASK = 2**MEMBERS_PER_UINT32 - 1
 
 
 class PottsHerdArrays(NamedTuple):
-    table: np.ndarray  # (2, cells, powers K, LANES): u_k f^n, or u_k
-    factors: np.ndarray | None  # (2, cells, sides, LANES): f_d; None where neighbours are counted
-    there: np.ndarray  # uint32, (2, cells, sides, LANES): all bits where there is a neighbour
-    beside: np.ndarray  # (rows, 2 (d - 1)) rows beside each; any where there is none
+    table: np.ndarray  # (2, cells, powers K, POTTS_LANES): u_k f^n, or u_k
+    factors: (
+        np.ndarray | None
+    )  # (2, cells, sides, POTTS_LANES): f_d; None where neighbours are counted
+    there: np.ndarray  # uint32, (2, cells, sides, POTTS_LANES): all bits where there is a neighbour
+    beside: np.ndarray  # (rows, 2 (d - 1)) neighbours of each row; any row where there is none
     place: np.ndarray  # (rows,) where each row of the lattice lies
     planes: tuple[int, ...]  # its length is their number: a part of its type, so that each number
     # gets a kernel of its own
@@ -61,7 +65,7 @@ def n_phases(planes: int) -> int:
 
 def n_words(members: int) -> int:
     """Words that hold a bit of every member."""
-    return -(-members // MEMBERS_PER_WORD)
+    return -(-members // MEMBERS_PER_UINT32)
 
 
 def n_sides(shape: tuple[int, ...]) -> int:
@@ -81,7 +85,7 @@ def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, 
 
 def count_colour_cells(shape: tuple[int, int]) -> int:
     """Cells of one colour."""
-    return -(-shape[0] * ((shape[1] + 1) // 2) // LANES)
+    return -(-shape[0] * ((shape[1] + 1) // 2) // POTTS_LANES)
 
 
 def n_powers(model: Lattice) -> int:
@@ -111,10 +115,10 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
     cells, sides, powers = count_colour_cells(picture), n_sides(model.shape), n_powers(model)
     place, beside = neighbour_row_places(model)
     order, couplings = np.argsort(place), model.all_couplings
-    table = aligned_zeros((2, cells, powers * states, LANES), kind)
+    table = aligned_zeros((2, cells, powers * states, POTTS_LANES), kind)
     table[:, :, 0] = 1.0  # places that no site has stay in state 0
-    factors = aligned_zeros((2, cells, sides, LANES), kind) if powers == 1 else None
-    there = aligned_zeros((2, cells, sides, LANES), np.uint32)
+    factors = aligned_zeros((2, cells, sides, POTTS_LANES), kind) if powers == 1 else None
+    there = aligned_zeros((2, cells, sides, POTTS_LANES), np.uint32)
     _fill_table(
         model.log_unary.reshape(*picture, states)[order],
         model.clamped.reshape(picture)[order],
@@ -139,7 +143,7 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
 
 
 def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
-    """Where rows lie, and which lie beside each place along all axes but the last."""
+    """Where rows lie, and the neighbours of each place along all axes but the last."""
     rows, frame = rows_and_columns(model.shape)[0], row_packing_shape(model.shape)
     parity = row_parity(model.shape, frame)[:rows]
     place = np.empty(rows, np.int64)
@@ -171,7 +175,7 @@ def _fill_table(log_unary, clamped, coupling, powers, least, table):
     for r in range(height):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
-            mine = table[(r + j) & 1, site // LANES, :, site % LANES]
+            mine = table[(r + j) & 1, site // POTTS_LANES, :, site % POTTS_LANES]
             top = max_value(log_unary[r, j])
             for k in range(states):
                 u = exp(log_unary[r, j, k] - top)
@@ -190,10 +194,10 @@ def _fill_side(coupling, side, factors, there):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
             if not np.isnan(coupling[r, j]):
-                there[(r + j) & 1, site // LANES, side, site % LANES] = ALL_MEMBERS_MASK
+                there[(r + j) & 1, site // POTTS_LANES, side, site % POTTS_LANES] = ALL_MEMBERS_MASK
                 if factors is not None:
                     f = exp(coupling[r, j])
-                    factors[(r + j) & 1, site // LANES, side, site % LANES] = f
+                    factors[(r + j) & 1, site // POTTS_LANES, side, site % POTTS_LANES] = f
 
 
 def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: bool) -> np.ndarray:
@@ -208,7 +212,7 @@ def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: boo
     for m in range(members):
         for p in range(planes):
             bit = halves[m] >> np.uint32(planes - 1 - p) & np.uint32(1)
-            x[:, :, m // MEMBERS_PER_WORD, p, 1:-1] |= bit << np.uint32(m % MEMBERS_PER_WORD)
+            x[:, :, m // MEMBERS_PER_UINT32, p, 1:-1] |= bit << np.uint32(m % MEMBERS_PER_UINT32)
     if ring:
         x[..., 0], x[..., -1] = x[..., -2], x[..., 1]
     return x

@@ -21,10 +21,10 @@ state k and member i, or of state k and neighbour i.
 
 import numpy as np
 
-from herded.layouts.potts.herd_arrays import LANES
+from herded.draws.integer_types import I4, U4, U8
+from herded.layouts.potts.herd_arrays import OCTET, POTTS_LANES, R1, R2, R3, R4
 from herded.system.compilation.jit import jit
 
-U4, I4, Z = np.uint32, np.int32, np.uint64
 CARRY_BIT_U4, NO_BITS_U4, ZERO_WEIGHT, ROUNDING_HALF = (
     U4(2**31),
     U4(0),
@@ -33,12 +33,9 @@ CARRY_BIT_U4, NO_BITS_U4, ZERO_WEIGHT, ROUNDING_HALF = (
 )
 # 0.618 of 2^32; bits that a fraction of 24 bits leaves
 GOLDEN_TURN_U4, FRACTION_BITS_U4 = U4(0x9E3779B9), U4(8)
-R1, R2, R3, R4, R8 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES), Z(8 * LANES)
-R5, R6, R7 = Z(5 * LANES), Z(6 * LANES), Z(7 * LANES)
-R9, R10, R11, R13 = Z(9 * LANES), Z(10 * LANES), Z(11 * LANES), Z(13 * LANES)
-R12, R16, R20, R24, R28 = R4 + R8, R8 + R8, Z(20 * LANES), Z(24 * LANES), Z(28 * LANES)
-OCTET = Z(8 * 4 * LANES)  # rows of eight states
-O2, O3, O4, O5, O6, O7 = (Z(octet) * OCTET for octet in range(2, 8))
+R5, R6, R7, R8, R9, R10, R11, R12, R13 = (U8(rows) * R1 for rows in range(5, 14))
+R16, R20, R24, R28 = (U8(rows) * R1 for rows in (16, 20, 24, 28))
+O2, O3, O4, O5, O6, O7 = (U8(octet) * OCTET for octet in range(2, 8))
 CHOSEN_OCTET_AT = OCTET  # where, behind sums of weights, those of the chosen octet are
 
 
@@ -61,27 +58,29 @@ def choose_states_of_word(
 ):
     """New states of all members of a word, in the order of `masks`; sums of their conditionals."""
     one, recorded, fraction = scales
-    states = Z(len(table)) // Z(len(powers) * LANES)
+    states = U8(len(table)) // U8(len(powers) * POTTS_LANES)
     for first in range(0, live, 4):
         b0, b1, b2, b3 = masks[first], masks[first + 1], masks[first + 2], masks[first + 3]
         if factors is None:
             weigh_equal(hot, table, powers, b0, b1, b2, b3, w)
         if factors is not None:
-            fours = Z(len(factors)) // R4
-            step = Z(len(hot)) // fours
-            multiply_4_members(hot, Z(0), factors, Z(0), b0, b1, b2, b3, table, R1, Z(0), w, states)
-            for four in range(Z(1), fours):
+            fours = U8(len(factors)) // R4
+            step = U8(len(hot)) // fours
+            multiply_4_members(
+                hot, U8(0), factors, U8(0), b0, b1, b2, b3, table, R1, U8(0), w, states
+            )
+            for four in range(U8(1), fours):
                 multiply_4_members(
                     hot, four * step, factors, four * R4, b0, b1, b2, b3, w, R4, R1, w, states
                 )
         for m in range(min(4, live - first)):
             if recorded_sums.size:
-                add_conditionals(w, m, recorded, fraction, dither, sums, recorded_sums)
+                add_lane_conditionals(w, m, recorded, fraction, dither, sums, recorded_sums)
             if len(planes) > 3:
                 choose_octet(w, m, planes, one, masks[first + m], phases, new, sums)
                 choose_last(sums, CHOSEN_OCTET_AT, planes, one, masks[first + m], phases, new)
             else:
-                choose_last(w, Z(m) * R1, planes, one, masks[first + m], phases, new)
+                choose_last(w, U8(m) * R1, planes, one, masks[first + m], phases, new)
 
 
 @jit
@@ -104,8 +103,8 @@ def weight_of_4_or_more(c0, c1, bit, e4, e5, e6):
 @jit
 def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
     """Weights of all states in four members where neighbours are counted, up to 4 or up to 6."""
-    step = Z(len(powers) * LANES)
-    for k in range(Z(len(table)) // step):
+    step = U8(len(powers) * POTTS_LANES)
+    for k in range(U8(len(table)) // step):
         row, entry = k * R4, k * step
         for j in range(R1):
             c0, c1, c2 = counts[row + j], counts[row + R1 + j], counts[row + R2 + j]
@@ -161,7 +160,7 @@ def multiply_4_members(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, sta
 def lighter_share(left, right, one):
     """The share of the lighter of two branches, at the scale `one`, rounded."""
     both = left + right
-    both = both if both > ZERO_WEIGHT else one  # nobody comes to a node without weight
+    both = both if both > ZERO_WEIGHT else one  # no member comes to a node without weight
     return I4(one * (left if right > left else right) / both + ROUNDING_HALF)
 
 
@@ -230,8 +229,8 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
 
     Loops lie in one function: Numba counts references to arrays in every call.
     """
-    at, octets = Z(member) * R1, 1 << (len(planes) - 3)
-    for octet in range(Z(octets)):
+    at, octets = U8(member) * R1, 1 << (len(planes) - 3)
+    for octet in range(U8(octets)):
         row = at + octet * OCTET
         for j in range(R1):
             a, b = w[row + j] + w[row + R4 + j], w[row + R8 + j] + w[row + R12 + j]
@@ -262,7 +261,7 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
         new[j] = U4(new[j] | (bit if h else NO_BITS_U4))
         new[R1 + j] = U4(new[R1 + j] | (bit if m else NO_BITS_U4))
         new[R2 + j] = U4(new[R2 + j] | (bit if n else NO_BITS_U4))
-    for k in range(Z(0), OCTET, R8):  # two states at once: shorter loops would not be vectorised
+    for k in range(U8(0), OCTET, R8):  # two states at once: shorter loops would not be vectorised
         left, right, to = at + k, at + k + R4, CHOSEN_OCTET_AT + k
         for j in range(R1):  # all are loaded first: a load that depends on something is slow
             h, m, n = new[j] & bit, new[R1 + j] & bit, new[R2 + j] & bit
@@ -300,9 +299,9 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
 @jit
 def choose_last(w, at, planes, one, bit, phases, new):
     """The last digit of a member's state, of two or three bits, by the weights at `at`."""
-    top, first = Z(0), Z(0)  # rows of the digit's planes and phases
+    top, first = U8(0), U8(0)  # rows of the digit's planes and phases
     if len(planes) > 3:
-        top, first = R3, Z((1 << (len(planes) - 3)) - 1) * R2
+        top, first = R3, U8((1 << (len(planes) - 3)) - 1) * R2
     for j in range(R1):
         h = False
         a, b, c, d = w[at + j], w[at + R4 + j], w[at + R8 + j], w[at + R12 + j]
@@ -341,13 +340,13 @@ def add_rounded(total, weight, factor, fraction):
 
 
 @jit
-def add_conditionals(w, member, recorded, unit, dither, sums, found):
+def add_lane_conditionals(w, member, recorded, unit, dither, sums, found):
     """Add a member's conditional to sums, at the scale `recorded`, 2^24, rounded at random.
 
     The lanes' random numbers `dither` move on by 0.618 for the next member. Each state is rounded
     by itself, so that rare ones are right on average. An impossible state has 0.
     """
-    at, octets = Z(member) * R1, Z(len(found)) // Z(8 * LANES)
+    at, octets = U8(member) * R1, U8(len(found)) // U8(8 * POTTS_LANES)
     for j in range(R1):
         sums[R8 + j] = ZERO_WEIGHT
     for octet in range(octets):

@@ -1,7 +1,7 @@
 """Sweeps of a herd over a Potts lattice packed in bit planes (`layouts.potts.herd_arrays`),
 vectorised.
 
-Cell by cell of 32 lanes. A visit copies the planes of all neighbours beside each other, a word of
+Cell by cell of 32 lanes. A visit copies the planes of all neighbours into adjacent rows, a word of
 32 members at a time; makes of them, by bitwise arithmetic for all members at once, words that
 say which members have a neighbour in state k, or how many; and then goes from member to member with
 the phases of the cell (`layouts.potts.herd_conditionals`), in an order of its own
@@ -10,8 +10,10 @@ the phases of the cell (`layouts.potts.herd_conditionals`), in an order of its o
 
 import numpy as np
 
-from herded.layouts.potts.herd_arrays import LANES, MEMBERS_PER_WORD
-from herded.layouts.potts.herd_conditionals import choose_states_of_word
+from herded.draws.fixed_point import PHASE_MASK
+from herded.draws.integer_types import U4, U8
+from herded.layouts.potts.herd_arrays import MEMBERS_PER_UINT32, OCTET, POTTS_LANES, R1, R2, R3, R4
+from herded.layouts.potts.herd_conditionals import NO_BITS_U4, choose_states_of_word
 from herded.layouts.potts.member_order import (
     BUTTERFLY_STAGES,
     fill_lanes,
@@ -24,11 +26,8 @@ from herded.layouts.potts.member_order import (
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-U4, Z = np.uint32, np.uint64
-ALL_BITS_U4, NO_BITS_U4, PHASE_MASK_U4 = U4(2**32 - 1), U4(0), U4(2**31 - 1)
+ALL_BITS_U4 = U4(2**32 - 1)
 MEMBERS_PER_SUM = 128  # members whose conditionals 32 bits can sum
-R1, R2, R3, R4 = Z(LANES), Z(2 * LANES), Z(3 * LANES), Z(4 * LANES)
-OCTET = Z(8 * 4 * LANES)  # rows of eight states
 
 
 @jit
@@ -55,8 +54,8 @@ def potts_herd_sweeps(
     """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
 
     The first seven are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
-    (sweep, key of phases, key of orders), kept (2, cells, rows * LANES) phases or empty, block
-    (sweeps, words of a sample or 0), `scales` 2^31, 2^24 and 2^-24 in the type of the
+    (sweep, key of phases, key of orders), kept (2, cells, rows * POTTS_LANES) phases or empty,
+    block (sweeps, words of a sample or 0), `scales` 2^31, 2^24 and 2^-24 in the type of the
     table, `room` has arrays for what a visit needs.
     """
     sweep, key, order_key = clock
@@ -66,17 +65,17 @@ def potts_herd_sweeps(
     sites, sample_shape = height * columns, (2, height, words, bits, columns)
     digits = 1 if bits <= 3 else 2
     rows = 3 * digits  # a plane each, those included that only fill up a digit
-    states, around = table.shape[2] // (LANES * len(powers)), 2 + beside.shape[1]
-    moving = Z(len(phases) // LANES)  # rows of phases
+    states, around = table.shape[2] // (POTTS_LANES * len(powers)), 2 + beside.shape[1]
+    moving = U8(len(phases) // POTTS_LANES)  # rows of phases
     summing = recorded if tally.size else recorded[:0]
-    order, places = np.zeros(words, np.int64), np.zeros(MEMBERS_PER_WORD, np.int64)
-    masks = np.zeros(MEMBERS_PER_WORD + 4, np.uint32)
+    order, places = np.zeros(words, np.int64), np.zeros(MEMBERS_PER_UINT32, np.int64)
+    masks = np.zeros(MEMBERS_PER_UINT32 + 4, np.uint32)
     for half in range(*halves):
         s, colour = half // 2, half & 1
         for cell in range(*cells):
-            first = cell * LANES
-            lanes = min(LANES, sites - first)
-            visit = Z(((sweep + s) * 2 + colour) * table.shape[1] + cell)
+            first = cell * POTTS_LANES
+            lanes = min(POTTS_LANES, sites - first)
+            visit = U8(((sweep + s) * 2 + colour) * table.shape[1] + cell)
             if kept.size:
                 for k in range(len(phases)):
                     phases[k] = kept[colour, cell, k]
@@ -85,16 +84,16 @@ def potts_herd_sweeps(
                     fill_lanes(
                         phases, nth * R1, random_bits(key, visit * moving + nth), ALL_BITS_U4
                     )
-            shuffle_numbers(order, words, random_bits(order_key, visit * Z(words + 1)))
+            shuffle_numbers(order, words, random_bits(order_key, visit * U8(words + 1)))
             summed = 0
             for word in order:
-                name = random_bits(order_key, visit * Z(words + 1) + Z(1 + word))
-                live = min(MEMBERS_PER_WORD, members - word * MEMBERS_PER_WORD)
+                name = random_bits(order_key, visit * U8(words + 1) + U8(1 + word))
+                live = min(MEMBERS_PER_UINT32, members - word * MEMBERS_PER_UINT32)
                 fill_masks(masks, places, name, live)
                 fill_switches(switches, name, live)
                 if tally.size:
                     fill_lanes(
-                        dither, Z(0), random_bits(name, Z(BUTTERFLY_STAGES + 1)), ALL_BITS_U4
+                        dither, U8(0), random_bits(name, U8(BUTTERFLY_STAGES + 1)), ALL_BITS_U4
                     )
                 look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
@@ -102,19 +101,19 @@ def potts_herd_sweeps(
                         permute_members(near, row, switches)
                 near_there = there[colour, cell]
                 if factors is None:
-                    find_four(near, Z(rows), states, near_there, Z(0), octets, hot, Z(0))
+                    find_four(near, U8(rows), states, near_there, U8(0), octets, hot, U8(0))
                     add_four(hot, states)
-                    for d in range(Z(4), Z(around)):
-                        at, start = d * Z(rows) * R1, d * R1
+                    for d in range(U8(4), U8(around)):
+                        at, start = d * U8(rows) * R1, d * R1
                         expand_state_masks(
                             near, at, digits, states, near_there, start, octets, hot, R3
                         )
                         add_one(hot, states)
                 if factors is not None:
-                    part = Z(len(hot)) // (Z(factors.shape[2]) // R4)
-                    for four in range(Z(factors.shape[2]) // R4):
+                    part = U8(len(hot)) // (U8(factors.shape[2]) // R4)
+                    for four in range(U8(factors.shape[2]) // R4):
                         at = four * part
-                        find_four(near, Z(rows), states, near_there, four, octets, hot, at)
+                        find_four(near, U8(rows), states, near_there, four, octets, hot, at)
                 for k in range(len(new)):
                     new[k] = NO_BITS_U4
                 choose_states_of_word(
@@ -138,15 +137,17 @@ def potts_herd_sweeps(
                 store_herd_word(flat, x.shape, colour, word, first, lanes, ring, new)
                 if samples.size:
                     at = s * block.shape[1]
-                    write_sample(samples, sample_shape, colour, word, first, lanes, new, at)
+                    write_word_planes(samples, sample_shape, colour, word, first, lanes, new, at)
                 if ones.size:
-                    for k in range(LANES):
-                        living[k] = (Z(1) << Z(live)) - Z(1)
-                    expand_state_masks(new, Z(0), digits, states, living, Z(0), octets, hot, Z(0))
-                    count_members_by_state(hot, states, counted)
+                    for k in range(POTTS_LANES):
+                        living[k] = (U8(1) << U8(live)) - U8(1)
+                    expand_state_masks(
+                        new, U8(0), digits, states, living, U8(0), octets, hot, U8(0)
+                    )
+                    count_cell_members(hot, states, counted)
                 summed += live
                 if tally.size and (
-                    summed + MEMBERS_PER_WORD > MEMBERS_PER_SUM or word == order[-1]
+                    summed + MEMBERS_PER_UINT32 > MEMBERS_PER_SUM or word == order[-1]
                 ):
                     flush_sums(recorded, tally, colour * sites + first, lanes, states)
                     summed = 0
@@ -154,7 +155,7 @@ def potts_herd_sweeps(
                 flush_sums(counted, ones, colour * sites + first, lanes, states)
             if kept.size:
                 for k in range(len(phases)):
-                    kept[colour, cell, k] = phases[k] & PHASE_MASK_U4
+                    kept[colour, cell, k] = phases[k] & PHASE_MASK
 
 
 @jit
@@ -173,16 +174,16 @@ def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
             row = r if d < 2 else beside[r, d - 2]
             left = c + (shift + d if d < 2 else 1)
             at = (((1 - colour) * height + row) * words + word) * planes
-            to = ((d + 1) * rows - planes) * LANES + lane
+            to = ((d + 1) * rows - planes) * POTTS_LANES + lane
             for p in range(planes):
-                copy_words(flat, (at + p) * columns + left, near, to + p * LANES, run)
+                copy_words(flat, (at + p) * columns + left, near, to + p * POTTS_LANES, run)
         lane += run
 
 
 @jit
 def copy_words(words, at, to, start, run):
-    for m in range(Z(run)):
-        to[Z(start) + m] = words[Z(at) + m]
+    for m in range(U8(run)):
+        to[U8(start) + m] = words[U8(at) + m]
 
 
 @jit
@@ -194,14 +195,14 @@ def expand_state_masks(planes, at, digits, states, masks, start, octets, hot, to
     if digits == 1:
         split_by_digit(planes, at, masks, start, hot, to)
     else:
-        split_by_digit(planes, at, masks, start, octets, Z(0))
-        for octet in range(Z((states + 7) // 8)):
+        split_by_digit(planes, at, masks, start, octets, U8(0))
+        for octet in range(U8((states + 7) // 8)):
             split_by_digit(planes, at + R3, octets, octet * R4, hot, octet * OCTET + to)
 
 
 @jit
 def split_by_digit(planes, at, masks, start, hot, to):
-    """One digit: eight words of which each member of the mask is in one."""
+    """One digit: eight words; each member of the mask is in exactly one of them."""
     for j in range(R1):
         high, middle, low = planes[at + j], planes[at + R1 + j], planes[at + R2 + j]
         mask, even = masks[start + j], U4(~low)
@@ -209,17 +210,17 @@ def split_by_digit(planes, at, masks, start, hot, to):
         a, b = U4(left & U4(~middle)), U4(left & middle)
         c, d = U4(right & U4(~middle)), U4(right & middle)
         hot[to + j], hot[to + R4 + j] = U4(a & even), U4(a & low)
-        hot[to + Z(2) * R4 + j], hot[to + Z(3) * R4 + j] = U4(b & even), U4(b & low)
-        hot[to + Z(4) * R4 + j], hot[to + Z(5) * R4 + j] = U4(c & even), U4(c & low)
-        hot[to + Z(6) * R4 + j], hot[to + Z(7) * R4 + j] = U4(d & even), U4(d & low)
+        hot[to + U8(2) * R4 + j], hot[to + U8(3) * R4 + j] = U4(b & even), U4(b & low)
+        hot[to + U8(4) * R4 + j], hot[to + U8(5) * R4 + j] = U4(c & even), U4(c & low)
+        hot[to + U8(6) * R4 + j], hot[to + U8(7) * R4 + j] = U4(d & even), U4(d & low)
 
 
 @jit
 def find_four(near, rows, states, there, four, octets, hot, to):
     """Which members have neighbour 4 four + d in state k, in row 4 k + d of `hot`, from `to` on."""
-    digits = rows // Z(3)
-    for d in range(Z(4)):
-        side = Z(4) * four + d
+    digits = rows // U8(3)
+    for d in range(U8(4)):
+        side = U8(4) * four + d
         at, start = side * rows * R1, side * R1
         expand_state_masks(near, at, digits, states, there, start, octets, hot, to + d * R1)
 
@@ -227,7 +228,7 @@ def find_four(near, rows, states, there, four, octets, hot, to):
 @jit
 def add_four(hot, states):
     """How many of four neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
-    for k in range(Z(states)):
+    for k in range(U8(states)):
         row = k * R4
         for j in range(R1):
             a, b, c, d = hot[row + j], hot[row + R1 + j], hot[row + R2 + j], hot[row + R3 + j]
@@ -240,7 +241,7 @@ def add_four(hot, states):
 @jit
 def add_one(hot, states):
     """One neighbour more, in the row that is free then."""
-    for k in range(Z(states)):
+    for k in range(U8(states)):
         row = k * R4
         for j in range(R1):
             more = hot[row + R3 + j]
@@ -259,7 +260,7 @@ def store_herd_word(flat, shape, colour, word, first, lanes, ring, new):
         r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
         run = min(columns - 2 - c, lanes - lane)
         for p in range(planes):
-            at = len(new) + (p - planes) * LANES + lane
+            at = len(new) + (p - planes) * POTTS_LANES + lane
             to = (((colour * height + r) * words + word) * planes + p) * columns + c + 1
             copy_words(new, at, flat, to, run)
             if ring and c == 0:
@@ -270,7 +271,7 @@ def store_herd_word(flat, shape, colour, word, first, lanes, ring, new):
 
 
 @jit
-def write_sample(flat, shape, colour, word, first, lanes, new, at):
+def write_word_planes(flat, shape, colour, word, first, lanes, new, at):
     """The planes of one word into a sample, which is a herd of this shape at place `at`."""
     _, height, words, planes, columns = shape
     lane = 0
@@ -279,7 +280,7 @@ def write_sample(flat, shape, colour, word, first, lanes, new, at):
         run = min(columns - c, lanes - lane)
         for p in range(planes):
             to = (((colour * height + r) * words + word) * planes + p) * columns + c
-            copy_words(new, len(new) + (p - planes) * LANES + lane, flat, at + to, run)
+            copy_words(new, len(new) + (p - planes) * POTTS_LANES + lane, flat, at + to, run)
         lane += run
 
 
@@ -294,18 +295,18 @@ def ones_in(v):
 
 
 @jit
-def count_members_by_state(hot, states, counted):
+def count_cell_members(hot, states, counted):
     """Add the number of members in each state."""
-    for k in range(Z(states)):
+    for k in range(U8(states)):
         for j in range(R1):
             counted[k * R1 + j] = U4(counted[k * R1 + j] + ones_in(hot[k * R4 + j]))
 
 
 @jit
 def flush_sums(sums, found, site, lanes, states):
-    """Add the sums of a cell to those of the run, and begin anew."""
+    """Add the sums of a cell to those of the run, and reset them."""
     for k in range(states):
         for m in range(lanes):
-            found[(site + m) * states + k] += np.int64(sums[k * LANES + m])
+            found[(site + m) * states + k] += np.int64(sums[k * POTTS_LANES + m])
     for k in range(len(sums)):
         sums[k] = NO_BITS_U4

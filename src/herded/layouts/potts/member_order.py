@@ -1,4 +1,4 @@
-"""The order of a herd's members, where lanes are variables: shuffled anew at every visit of a cell.
+"""The order of a herd's members, where lanes are variables: shuffled at every visit of a cell.
 
 Words come in a random order, and so do the places of a word; both are shared by the lanes of a
 cell, for which they cost nothing. Before that every lane exchanges members at distances 1, 2, 4, 8
@@ -7,18 +7,15 @@ which members are in a state, and what two of them do together would be as noisy
 Spare places of the last word stay where they are.
 """
 
-import numpy as np
-
+from herded.draws.integer_types import U4, U8
 from herded.draws.systematic_lanes import lane_bits
-from herded.layouts.potts.herd_arrays import LANES
+from herded.layouts.potts.herd_arrays import R1
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 
-U4, Z = np.uint32, np.uint64
-_1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), Z(32)
+_1, _2, _4, _8, _16, _32 = U4(1), U4(2), U4(4), U4(8), U4(16), U8(32)
 BUTTERFLY_MASKS = (U4(0x55555555), U4(0x33333333), U4(0x0F0F0F0F), U4(0x00FF00FF), U4(0x0000FFFF))
 BUTTERFLY_STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
-R1 = Z(LANES)
 
 
 @jit
@@ -35,32 +32,35 @@ def shuffle_numbers(order, n, key):
     for k in range(n):
         order[k] = k
     for last in range(n - 1, 0, -1):
-        other = ((random_bits(key, Z(last)) >> _32) * Z(last + 1)) >> _32
+        other = ((random_bits(key, U8(last)) >> _32) * U8(last + 1)) >> _32
         order[last], order[other] = order[other], order[last]
 
 
 @jit
 def fill_masks(masks, places, key, live):
     """The places of a word in a random order, as masks of one bit, and four empty ones."""
-    shuffle_numbers(places, live, random_bits(key, Z(BUTTERFLY_STAGES)))
+    shuffle_numbers(places, live, random_bits(key, U8(BUTTERFLY_STAGES)))
     for k in range(live):
-        masks[k] = Z(1) << Z(places[k])
+        masks[k] = U8(1) << U8(places[k])
     masks[live : live + 4] = U4(0)
 
 
 @jit
 def fill_switches(switches, key, live):
-    """Random switches of the butterfly for a word of which `live` places are members'."""
-    places = U4((Z(1) << Z(live)) - Z(1))
+    """Random switches of the butterfly for a word with members in `live` places."""
+    places = U4((U8(1) << U8(live)) - U8(1))
     for stage in range(BUTTERFLY_STAGES):
         right = U4(places >> U4(1 << stage))
         fill_lanes(
-            switches, Z(stage) * R1, random_bits(key, Z(stage)), U4(BUTTERFLY_MASKS[stage] & right)
+            switches,
+            U8(stage) * R1,
+            random_bits(key, U8(stage)),
+            U4(BUTTERFLY_MASKS[stage] & right),
         )
 
 
 @jit
-def exchange_bits(word, switches, distance):
+def exchange_member_bits(word, switches, distance):
     """Exchange the bits at places k and k + distance where bit k of the switches is set."""
     t = U4(U4(word ^ U4(word >> distance)) & switches)
     return U4(U4(word ^ t) ^ U4(t << distance))
@@ -69,22 +69,22 @@ def exchange_bits(word, switches, distance):
 @jit
 def permute_members(words, row, switches):
     """Bring the members of a row of words to their places."""
-    at = Z(row) * R1
+    at = U8(row) * R1
     for j in range(R1):
-        word = exchange_bits(words[at + j], switches[j], _1)
-        word = exchange_bits(word, switches[R1 + j], _2)
-        word = exchange_bits(word, switches[Z(2) * R1 + j], _4)
-        word = exchange_bits(word, switches[Z(3) * R1 + j], _8)
-        words[at + j] = exchange_bits(word, switches[Z(4) * R1 + j], _16)
+        word = exchange_member_bits(words[at + j], switches[j], _1)
+        word = exchange_member_bits(word, switches[R1 + j], _2)
+        word = exchange_member_bits(word, switches[U8(2) * R1 + j], _4)
+        word = exchange_member_bits(word, switches[U8(3) * R1 + j], _8)
+        words[at + j] = exchange_member_bits(word, switches[U8(4) * R1 + j], _16)
 
 
 @jit
 def unpermute_members(words, row, switches):
     """Bring members back."""
-    at = Z(row) * R1
+    at = U8(row) * R1
     for j in range(R1):
-        word = exchange_bits(words[at + j], switches[Z(4) * R1 + j], _16)
-        word = exchange_bits(word, switches[Z(3) * R1 + j], _8)
-        word = exchange_bits(word, switches[Z(2) * R1 + j], _4)
-        word = exchange_bits(word, switches[R1 + j], _2)
-        words[at + j] = exchange_bits(word, switches[j], _1)
+        word = exchange_member_bits(words[at + j], switches[U8(4) * R1 + j], _16)
+        word = exchange_member_bits(word, switches[U8(3) * R1 + j], _8)
+        word = exchange_member_bits(word, switches[U8(2) * R1 + j], _4)
+        word = exchange_member_bits(word, switches[R1 + j], _2)
+        words[at + j] = exchange_member_bits(word, switches[j], _1)

@@ -11,8 +11,8 @@ import numpy as np
 from herded.draws.fixed_point import VECTOR_BITS, VECTOR_ONE, WEIGHT_ONE
 from herded.draws.herded import VECTOR_ONE_INT
 from herded.draws.herded_weights import bin_vector, bins_in_sweep
-from herded.layouts.grid.sweeps import copy_periodic_border, write_sample, write_states
-from herded.layouts.packing.colour_packing import LANES
+from herded.draws.systematic_lanes import LANES
+from herded.layouts.grid.sweeps import copy_periodic_border, write_strip_sample, write_strip_states
 from herded.layouts.packing.wavefront import (
     HALF_SWEEP_BEGIN,
     HALF_SWEEP_END,
@@ -31,7 +31,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
     """Sweep `regions` in order; half-sweep 2 s + c is colour c of sample block[s].
 
     u and f are (2, strips, entries of a strip); w is (bins, places of both colours * K), and empty
-    for Gibbs sampling; else as `grid_sweeps`. A site's weights lie beside each other: the bins
+    for Gibbs sampling; else as `grid_sweeps`. A site's weights are adjacent: the bins
     of its cell are many, and those of a visit are then one cache line and not K.
     """
     strips, columns = u.shape[1], x.shape[2] - 2
@@ -69,8 +69,8 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
                         add_cell_conditionals(
                             states, p, tally, at + first, min(LANES, sites - first)
                         )
-                write_states(x, colour, strip * rows, rows, height, new)
-                write_sample(new, block, s, at, sites)
+                write_strip_states(x, colour, strip * rows, rows, height, new)
+                write_strip_sample(new, block, s, at, sites)
                 if periodic:
                     copy_periodic_border(x, colour, strip * rows, rows, height)
 

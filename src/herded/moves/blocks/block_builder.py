@@ -1,6 +1,6 @@
 """One block: variables are eliminated, smallest cluster first, or cut where clusters are too large.
 
-Which variable comes next is told by two heaps, one of the sizes of clusters and one of the order in
+Two heaps give the variable that comes next, one of the sizes of clusters and one of the order in
 which variables would be cut; both change with every step.
 """
 
@@ -11,7 +11,7 @@ from herded.system.compilation.jit import jit
 
 LOG_SCALE = 2**20  # logarithms of sizes are whole multiples of 1 / LOG_SCALE
 HELD_PRIORITY = 2.0**36  # in the order of cuts a held variable comes after all others,
-CUT_PRIORITY = 2.0**20  # and one that was cut once more after those with more neighbours
+CUT_PRIORITY = 2.0**20  # a variable cut once more comes after those with more neighbours
 
 
 @jit
@@ -154,7 +154,7 @@ def restore_heap_order(heap, place, keys, i, length):
 
 @jit
 def remove_from_heap(heap, place, keys, i, length):
-    """Take a variable out of a heap of so many."""
+    """Take a variable out of a heap of `length`."""
     at, last = place[i], heap[length - 1]
     if last != i:
         heap[at] = last

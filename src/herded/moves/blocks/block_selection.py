@@ -6,8 +6,8 @@ entries, a variable is cut: the one that was cut least often so far, of these on
 neighbours. So several blocks, chosen one after another, are cut in different places, and what stays
 as it is in one moves in another.
 
-Hard zeros. Variables of which each decides the other (equal, or opposite) are all in a block or all
-cut: beside one that is cut the others could not move. And where a hard factor was cut in every
+Hard zeros. Variables that decide each other (equal, or opposite) are all in a block or all cut: if
+one of them is cut, the others cannot move. And where a hard factor was cut in every
 block, further blocks keep the variables of such factors together, as far as they can be.
 """
 
@@ -76,7 +76,7 @@ def elimination_order_within(
 
 
 class BlockChooser:
-    """Chooses blocks, each of which remembers what the earlier ones have cut."""
+    """Chooses blocks one after another, and counts how often each variable was cut."""
 
     def __init__(self, graph: FactorGraph, movable: np.ndarray, entries: float) -> None:
         factors = compile_factors(graph)
@@ -108,7 +108,7 @@ class BlockChooser:
         self.number += 1
         self.largest, self.most = float(np.exp2(largest / LOG_SCALE)), max(self.most, total)
         if not held.any():
-            torn = np.zeros(len(self.movable), np.bool_)  # classes of which some were cut
+            torn = np.zeros(len(self.movable), np.bool_)  # classes with a variable that was cut
             torn[self.classes[self._without(order)]] = True
             order = order[~torn[self.classes[order]]]
         self.cuts += self._without(order)
@@ -144,7 +144,7 @@ def _hard_scopes(graph: FactorGraph, movable: np.ndarray, entries: float) -> lis
 
 
 def _equivalence_classes(graph: FactorGraph, movable: np.ndarray) -> np.ndarray:
-    """(N,) the first variable of each one's class: those of which each decides the others."""
+    """(N,) the first variable of each one's class of variables that decide each other."""
     first = np.arange(graph.n_variables)
     if not graph.has_hard_zeros:
         return first

@@ -28,7 +28,7 @@ class Blocks:
     """Move whole blocks of variables at once: `Gibbs(moves=hd.Blocks())`.
 
     A block is drawn exactly from its joint conditional given the rest, so that hard zeros and
-    strong couplings within it are no walls. A sweep moves as many blocks, in turn, as move a
+    strong couplings within it are no obstacle. A sweep moves as many blocks, in turn, as move a
     variable about once on average: often a single one.
 
     Parameters
@@ -58,8 +58,7 @@ class Blocks:
     blocks: Sequence[Sequence[Hashable]] | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("entries", 2), ("count", 1)):
-            value = getattr(self, name)
+        for name, value, least in (("entries", self.entries, 2), ("count", self.count, 1)):
             try:
                 number = as_integer(name, value)
             except ValueError:
@@ -123,23 +122,23 @@ class Blocks:
         return BlockChoice(blocks, most)
 
 
-def _freeze_blocks(blocks: Any) -> tuple[tuple[Hashable, ...], ...]:
+def _freeze_blocks(blocks: object) -> tuple[tuple[Hashable, ...], ...]:
     """Lists of variables as tuples, which can be compared and are written out in full."""
     rule = "expected blocks= as lists of variables, such as [[0, 1], [1, 2]]"
 
-    def listed(value: Any) -> list[Any]:
+    def listed(value: object) -> list[Any]:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
             raise MethodError(f"{rule}, got {short_repr(value)}")
         return value.tolist() if isinstance(value, np.ndarray) else list(value)
 
-    found = tuple(tuple(_plain(key) for key in listed(block)) for block in listed(blocks))
+    found = tuple(tuple(_plain_key(key) for key in listed(block)) for block in listed(blocks))
     if not found:
         raise MethodError(f"{rule}, got none")
     return found
 
 
-def _plain(key: Any) -> Hashable:
+def _plain_key(key: Any) -> Hashable:
     """A variable as Python writes it: a number, a name or a pixel."""
     if isinstance(key, (list, tuple)):
-        return tuple(_plain(part) for part in key)
+        return tuple(_plain_key(part) for part in key)
     return int(key) if isinstance(key, np.integer) else key

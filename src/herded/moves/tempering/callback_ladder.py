@@ -1,4 +1,4 @@
-"""A ladder of temperatures on conditionals of one's own: pi^beta has beta times their logits."""
+"""A ladder of temperatures for callback models: pi^beta has beta times their logits."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -28,22 +28,13 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-NO_INTEGERS, NO_FLOATS = np.zeros(0, np.int64), np.zeros(0)
-NO_FACTORS = ExchangeArrays(
-    NO_INTEGERS,
-    NO_INTEGERS,
-    NO_INTEGERS,
-    NO_INTEGERS,
-    NO_INTEGERS,
-    NO_INTEGERS,
-    NO_FLOATS,
-    NO_FLOATS,
-)
+NO_FLOATS = np.zeros(0)
+NO_FACTORS = ExchangeArrays(*(EMPTY_INTEGERS,) * 6, NO_FLOATS, NO_FLOATS)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CallbackLadder(LadderLayout):
-    """Replicas as rows; whole states are exchanged, since nobody knows the factors."""
+    """Replicas as rows; whole states are exchanged, since the factors are unknown."""
 
     model: ConditionalModel
     scan: ScanArrays

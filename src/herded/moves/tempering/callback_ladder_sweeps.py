@@ -1,4 +1,4 @@
-"""Ladders on conditionals of one's own: all rungs visit a variable at once, whole states exchange.
+"""Ladders for callback models: all rungs visit a variable at once, whole states exchange.
 
 Log-scores follow from the conditionals themselves: a visit that takes a state from `old` to `new`
 adds the difference of their logits. So an exchange costs nothing but a draw. Replicas stay where

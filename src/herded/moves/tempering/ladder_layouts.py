@@ -159,7 +159,7 @@ class LadderLayout(HerdLayout):
         ]
 
     def arrays_of(self, state: State) -> LadderArrays:
-        """What kernels change."""
+        """The arrays that kernels change."""
         own = state.method_arrays
         return LadderArrays(
             x=state.x,
@@ -177,7 +177,7 @@ class LadderLayout(HerdLayout):
         )
 
     def steps(self, draw: Draw, state: State) -> list[SweepParameters]:
-        """What each rung's kernel is told: streams of its own, as if it were a chain."""
+        """The parameters of each rung's kernel: streams of its own, as if it were a chain."""
         first = state.chain * self.rungs
         return [draw.step(state.sweep, first + r) for r in range(self.rungs)]
 
@@ -260,7 +260,7 @@ class BinaryPairsLadder(LadderLayout):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MoveLadder(LadderLayout):
-    """Any moves and draws whose layout can be cooled: every rung is swept by it, in turn."""
+    """Any moves and draws whose layout can follow a temperature: it sweeps every rung in turn."""
 
     coldest: SweepableLayout
     others: SweepableLayout  # the same layout, but where zeros are melted

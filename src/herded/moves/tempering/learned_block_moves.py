@@ -1,4 +1,4 @@
-"""Leaps: sets of variables that change together, which a ladder learns in its burn-in.
+"""Moves of learned blocks, or leaps: sets of variables that a ladder has seen change together.
 
 A model with a few strong modes needs a trip through all rungs for every change of mode, however
 often it has made the same one before. So the states that the coldest rung has passed through in the
@@ -20,12 +20,12 @@ import numpy as np
 
 from herded.layouts.binary_pairs.arrays import FIELD_ONE
 from herded.moves.tempering.binary_pairs_exchange import CouplingArrays, flood_fill
-from herded.moves.tempering.replica_exchange import metropolis_probability
+from herded.moves.tempering.replica_exchange import metropolis_probability, uniform
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits, random_bits_array
 
 MAX_BLOCKS = 64  # states that are kept in the burn-in, and sets after it
-_0, _1, _11, _UNIT = np.uint64(0), np.uint64(1), np.uint64(11), 2.0**-53
+_1 = np.uint64(1)
 
 
 @jit
@@ -140,9 +140,7 @@ def propose_block_flips(q, m, start, variables, key, sweep, is_in):
         for r in range(rungs // 2, rungs):
             bits = random_bits(key, np.uint64((sweep * rungs + r) * MAX_BLOCKS + k))
             gain = flip_gain(q, m.x, np.uint64(rungs), np.uint64(r), start, variables, row, is_in)
-            if np.float64(bits >> _11) * _UNIT < metropolis_probability(
-                m.betas[r] / FIELD_ONE * gain
-            ):
+            if uniform(bits) < metropolis_probability(m.betas[r] / FIELD_ONE * gain):
                 for at in range(start[row], start[row + 1]):
                     place = variables[at] * np.uint64(rungs) + np.uint64(r)
                     m.x[place] = 1 - m.x[place]

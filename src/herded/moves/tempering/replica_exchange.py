@@ -51,13 +51,13 @@ class LadderArrays(NamedTuple):
 
     x: np.ndarray  # (N * lanes,)
     betas: np.ndarray  # (rungs,) from the hottest to 1
-    tried: np.ndarray  # (rungs - 1,) variables in all exchanges, also those that were alike,
+    tried: np.ndarray  # (rungs - 1,) variables in all exchanges, also those that were equal,
     rejected: np.ndarray  # and those in components that were refused, on average
     apart: np.ndarray  # (rungs - 1,) sums of gap (S(cold) - S(hot)) of whole states
     tags: np.ndarray  # (N * lanes,) 1: came from the hottest rung, and was not the coldest since
     came: np.ndarray  # (N,) how often a state came from the hottest rung to the coldest
     is_frozen: np.ndarray  # one number: whether the burn-in is over, and betas stay as they are
-    spaced: int  # gaps between rungs that are spaced anew, from the hottest on
+    spaced: int  # gaps between rungs that are respaced, from the hottest on
     members: int  # lanes of a rung
     is_whole: bool  # exchange whole states
     bridges: bool  # space rungs for bridges: evenly in how far whole states are apart
@@ -178,7 +178,13 @@ def is_exchange_accepted(m, r, size, gain, bits):
     """Whether to exchange `size` variables between rungs r and r + 1, by Metropolis' rule."""
     accepted = metropolis_probability(gain)
     m.rejected[r] += size * (1.0 - accepted)
-    return np.float64(bits >> _11) * _UNIT < accepted
+    return uniform(bits) < accepted
+
+
+@jit
+def uniform(bits):
+    """A number in [0, 1) from 64 random bits."""
+    return np.float64(bits >> _11) * _UNIT
 
 
 @jit
@@ -202,11 +208,11 @@ def swap_variable(m, r, hot, i):
 
 @jit
 def respace_if_due(m, sweep):
-    """Space the rungs anew at powers of two, until the burn-in is over; whether it did.
+    """Respace the rungs at powers of two, until the burn-in is over; return whether it did.
 
     So that exchanges of components are refused as often in every gap; or, where rungs are bridges
     to log Z, evenly by the square roots of how far whole states are apart, on which the error of
-    a bridge depends: components are exchanged easily also where whole states are nothing alike.
+    a bridge depends: components are exchanged easily even where whole states differ widely.
     """
     done = sweep + 1
     if m.is_frozen[0] or done < FIRST_RESPACING_SWEEP or done & (done - 1):
@@ -227,7 +233,7 @@ def respace_if_due(m, sweep):
 
 @jit
 def respace_betas(betas, rates):
-    """Space the gaps that have rates anew between the same ends, to have equal ones.
+    """Respace the gaps that have rates between the same ends, so that rates become equal.
 
     (Syed, Bouchard-Cote, Deligiannidis and Doucet, "Non-reversible parallel tempering", 2021.)
     """

@@ -2,7 +2,7 @@
 
 The states of eight rungs are the bytes of a word. Shifted by their place and put together, the
 words of a variable's neighbours have in every byte the number of their states on that rung, which
-is where its conditional is found. Tables are filled anew when temperatures change.
+is where its conditional is found. Tables are refilled when temperatures change.
 """
 
 import numpy as np
