@@ -315,3 +315,26 @@ def test_a_layout_of_ones_own_is_sent_too():
         1,
         False,
     )
+
+
+def test_a_layout_of_ones_own_answers_all_that_a_run_asks():
+    own = hd.Layout(model=CHAIN)
+    assert (own.min_block_sweeps, own.visits, own.n_parallel_parts) == (1, 1, 1)
+    assert not (own.counts_states or own.is_herd or own.estimates_log_z or own.crosses_hard_zeros)
+    assert own.bit_places is own.variable_blocks is own.components() is None
+    assert (own.n_replicas, own.report([]), own.warnings([])) == (1, {}, [])
+    state = hd.State(own.store(np.zeros(CHAIN.n_variables, int)))
+    block = np.ones((2, own.sample_size), own.sample_type)
+    own.fill(block, state)
+    assert not block.any()
+    for states in (own.replicas_of(block), own.some_members_of(block, 0, 1)):
+        assert states.shape == (2, 1, CHAIN.n_variables)
+    assert own.replicas(state).shape == own.some_values(state, 0, 1).shape == (1, CHAIN.n_variables)
+
+
+def test_a_later_layout_does_not_hide_the_reason_of_an_earlier_one():
+    """Of two states: `PottsLayout`, which is asked last, has nothing better to say."""
+    with pytest.raises(
+        hd.MethodError, match="weights='pooled' is not for lattices of 2 dimensions"
+    ):
+        hd.HerdedGibbs("pooled").compile(hd.ising_grid(np.zeros((4, 4)), 0.3), kind="grid")
