@@ -20,13 +20,8 @@ from herded.draws.systematic_lanes import LANES, ORDER_COLUMNS
 from herded.system.compilation.jit import jit
 
 LANES_U8, COLUMNS_U8 = U8(LANES), U8(ORDER_COLUMNS)
-LANES_2, LANES_3, LANES_4, COLUMNS_2, COLUMNS_3 = (
-    U8(2) * LANES_U8,
-    U8(3) * LANES_U8,
-    U8(4) * LANES_U8,
-    U8(2) * COLUMNS_U8,
-    U8(3) * COLUMNS_U8,
-)
+ROW_2, ROW_3, ROW_4 = U8(2) * LANES_U8, U8(3) * LANES_U8, U8(4) * LANES_U8  # rows of a cell
+COLS_2, COLS_3 = U8(2) * COLUMNS_U8, U8(3) * COLUMNS_U8  # rows of the table of orders
 # Rows of a cell in `work`: both phases, what their sum was before the visit, new states, how many
 # members are 1, the random bytes that decide how conditionals are rounded to 7 bits (one) and to 15
 # (two), the neighbours (three bits of their number, or four of their own), the conditionals of 7
@@ -43,9 +38,9 @@ LANES_2, LANES_3, LANES_4, COLUMNS_2, COLUMNS_3 = (
 ) = (
     U8(0),
     LANES_U8,
-    LANES_2,
-    LANES_3,
-    LANES_4,
+    ROW_2,
+    ROW_3,
+    ROW_4,
     U8(5) * LANES_U8,
     U8(6) * LANES_U8,
 )
@@ -66,12 +61,12 @@ def round_to_15_bits(work, at, p, entries, contexts):
     Two loops: in one, the compiler would have to compare too many addresses to vectorise it.
     """
     for q in range(contexts):
-        first, to = entries + q * LANES_4, at + P15 + q * LANES_2
+        first, to = entries + q * ROW_4, at + P15 + q * ROW_2
         for m in range(LANES_U8):
-            third, chance = p[first + LANES_2 + m], work[at + FINE_RANDOM_BYTES_AT + m]
+            third, chance = p[first + ROW_2 + m], work[at + FINE_RANDOM_BYTES_AT + m]
             last = (
                 _ONE
-                if p[first + LANES_3 + m] > work[at + FINE_RANDOM_BYTES_AT + LANES_U8 + m]
+                if p[first + ROW_3 + m] > work[at + FINE_RANDOM_BYTES_AT + LANES_U8 + m]
                 else _NONE
             )
             above = _ONE if third > chance else _NONE
@@ -92,7 +87,7 @@ def round_conditionals(work, at, contexts, turn):
     """
     step = U1(turn // WORDS_PER_ROUNDING * 64)
     for q in range(contexts):
-        first, to = at + P15 + q * LANES_2, at + P + q * LANES_U8
+        first, to = at + P15 + q * ROW_2, at + P + q * LANES_U8
         for m in range(LANES_U8):
             chance = U1(work[at + RANDOM_BYTES_AT + m] + step)
             over = U1(work[first + LANES_U8 + m] + chance) < chance
@@ -130,15 +125,15 @@ def draw_4_members_by_count(work, at, places, order):
         s0, s1, s2 = (
             work[at + NEIGHBOURS_AT + m],
             work[at + NEIGHBOURS_AT + LANES_U8 + m],
-            work[at + NEIGHBOURS_AT + LANES_2 + m],
+            work[at + NEIGHBOURS_AT + ROW_2 + m],
         )
         e, o = at + P + m, order + m
         q0, q1, q2, q3, q4 = (
             work[e],
             work[e + LANES_U8],
-            work[e + LANES_2],
-            work[e + LANES_3],
-            work[e + LANES_4],
+            work[e + ROW_2],
+            work[e + ROW_3],
+            work[e + ROW_4],
         )
         a, b, x = (
             work[at + LOW_PHASES_AT + m],
@@ -149,12 +144,8 @@ def draw_4_members_by_count(work, at, places, order):
         a, b, x = draw_member_by_count(
             a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4
         )
-        a, b, x = draw_member_by_count(
-            a, b, x, s0, s1, s2, places[o + COLUMNS_2], q0, q1, q2, q3, q4
-        )
-        a, b, x = draw_member_by_count(
-            a, b, x, s0, s1, s2, places[o + COLUMNS_3], q0, q1, q2, q3, q4
-        )
+        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + COLS_2], q0, q1, q2, q3, q4)
+        a, b, x = draw_member_by_count(a, b, x, s0, s1, s2, places[o + COLS_3], q0, q1, q2, q3, q4)
         work[at + LOW_PHASES_AT + m] = a
         work[at + HIGH_PHASES_AT + m] = b
         work[at + NEW_STATES_AT + m] = x
@@ -178,23 +169,15 @@ def draw_member_by_bits(work, at, places, order):
         place, e = places[order + m], at + P + m
         left = U1(work[at + NEIGHBOURS_AT + m] & place) != _NONE
         right = U1(work[at + NEIGHBOURS_AT + LANES_U8 + m] & place) != _NONE
-        p0 = select_of_4(
-            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        )
-        e += LANES_4
-        p1 = select_of_4(
-            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        )
-        e += LANES_4
-        p2 = select_of_4(
-            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        )
-        e += LANES_4
-        p3 = select_of_4(
-            left, right, work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        )
-        up = U1(work[at + NEIGHBOURS_AT + LANES_2 + m] & place) != _NONE
-        down = U1(work[at + NEIGHBOURS_AT + LANES_3 + m] & place) != _NONE
+        p0 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3])
+        e += ROW_4
+        p1 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3])
+        e += ROW_4
+        p2 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3])
+        e += ROW_4
+        p3 = select_of_4(left, right, work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3])
+        up = U1(work[at + NEIGHBOURS_AT + ROW_2 + m] & place) != _NONE
+        down = U1(work[at + NEIGHBOURS_AT + ROW_3 + m] & place) != _NONE
         p0 = select_of_4(up, down, p0, p1, p2, p3)
         a, b = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
         a, b, x = add_and_carry(a, b, p0, work[at + NEW_STATES_AT + m], place)

@@ -7,17 +7,17 @@ carried from the lowest bit, so that each carry enters the next.
 
 from herded.draws.integer_types import U1
 from herded.layouts.grid.herd_bit_kernels import (
-    COLUMNS_2,
-    COLUMNS_3,
+    COLS_2,
+    COLS_3,
     COLUMNS_U8,
     HIGH_PHASES_AT,
-    LANES_2,
-    LANES_3,
-    LANES_4,
     LANES_U8,
     LOW_PHASES_AT,
     NEIGHBOURS_AT,
     NEW_STATES_AT,
+    ROW_2,
+    ROW_3,
+    ROW_4,
     P,
     add_and_carry,
 )
@@ -54,11 +54,11 @@ def draw_4_members_of_7_contexts(work, at, places, order):
         s0, s1, s2 = (
             work[at + NEIGHBOURS_AT + m],
             work[at + NEIGHBOURS_AT + LANES_U8 + m],
-            work[at + NEIGHBOURS_AT + LANES_2 + m],
+            work[at + NEIGHBOURS_AT + ROW_2 + m],
         )
         e, o = at + P + m, order + m
-        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        q4, q5, q6 = work[e + LANES_4], work[e + LANES_4 + LANES_U8], work[e + LANES_4 + LANES_2]
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3]
+        q4, q5, q6 = work[e + ROW_4], work[e + ROW_4 + LANES_U8], work[e + ROW_4 + ROW_2]
         a, b, x = (
             work[at + LOW_PHASES_AT + m],
             work[at + HIGH_PHASES_AT + m],
@@ -71,10 +71,10 @@ def draw_4_members_of_7_contexts(work, at, places, order):
             a, b, x, s0, s1, s2, places[o + COLUMNS_U8], q0, q1, q2, q3, q4, q5, q6
         )
         a, b, x = draw_member_of_7_contexts(
-            a, b, x, s0, s1, s2, places[o + COLUMNS_2], q0, q1, q2, q3, q4, q5, q6
+            a, b, x, s0, s1, s2, places[o + COLS_2], q0, q1, q2, q3, q4, q5, q6
         )
         a, b, x = draw_member_of_7_contexts(
-            a, b, x, s0, s1, s2, places[o + COLUMNS_3], q0, q1, q2, q3, q4, q5, q6
+            a, b, x, s0, s1, s2, places[o + COLS_3], q0, q1, q2, q3, q4, q5, q6
         )
         work[at + LOW_PHASES_AT + m] = a
         work[at + HIGH_PHASES_AT + m] = b
@@ -100,10 +100,10 @@ def draw_member_of_15_contexts(work, at, places, order):
         place, e = places[order + m], at + P + m
         odd = U1(work[at + NEIGHBOURS_AT + m] & place) != _NONE
         two = U1(work[at + NEIGHBOURS_AT + LANES_U8 + m] & place) != _NONE
-        four = U1(work[at + NEIGHBOURS_AT + LANES_2 + m] & place) != _NONE
-        eight = U1(work[at + NEIGHBOURS_AT + LANES_3 + m] & place) != _NONE
-        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        e += LANES_4
+        four = U1(work[at + NEIGHBOURS_AT + ROW_2 + m] & place) != _NONE
+        eight = U1(work[at + NEIGHBOURS_AT + ROW_3 + m] & place) != _NONE
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3]
+        e += ROW_4
         few = select_of_8(
             odd,
             two,
@@ -114,12 +114,12 @@ def draw_member_of_15_contexts(work, at, places, order):
             q3,
             work[e],
             work[e + LANES_U8],
-            work[e + LANES_2],
-            work[e + LANES_3],
+            work[e + ROW_2],
+            work[e + ROW_3],
         )
-        e += LANES_4
-        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + LANES_2], work[e + LANES_3]
-        e += LANES_4
+        e += ROW_4
+        q0, q1, q2, q3 = work[e], work[e + LANES_U8], work[e + ROW_2], work[e + ROW_3]
+        e += ROW_4
         many = select_of_8(
             odd,
             two,
@@ -130,8 +130,8 @@ def draw_member_of_15_contexts(work, at, places, order):
             q3,
             work[e],
             work[e + LANES_U8],
-            work[e + LANES_2],
-            work[e + LANES_2],
+            work[e + ROW_2],
+            work[e + ROW_2],
         )
         a, b = work[at + LOW_PHASES_AT + m], work[at + HIGH_PHASES_AT + m]
         a, b, x = add_and_carry(a, b, many if eight else few, work[at + NEW_STATES_AT + m], place)

@@ -9,11 +9,11 @@ from herded.draws.systematic_lanes import LANES, MEMBERS_PER_WORD, window_start
 from herded.layouts.grid.arrays import BYTES_PER_CONDITIONAL
 from herded.layouts.grid.herd_bit_kernels import (
     COLUMNS_U8,
-    LANES_2,
-    LANES_3,
     LANES_U8,
     NEIGHBOURS_AT,
     NEW_STATES_AT,
+    ROW_2,
+    ROW_3,
     ROW_BUFFER_ROWS,
     ROW_BUFFER_SIZE,
     WORDS_PER_ROUNDING,
@@ -157,8 +157,8 @@ def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
             a, b = x[o + j], U1(left ^ U1(U1(left ^ right) & U1(side[m + j] ^ flip)))
             work[at + j] = U1(a ^ b)
             work[at + LANES_U8 + j] = U1(a & b)
-            work[at + LANES_2 + j] = U1(0)
-            work[at + LANES_3 + j] = U1(0)
+            work[at + ROW_2 + j] = U1(0)
+            work[at + ROW_3 + j] = U1(0)
             work[to + j] = U1(0)
         for axis in range(2, len(run), 2):
             before = other + U8(run[axis] * wide) + m - begin
@@ -167,14 +167,14 @@ def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
                 s0, s1, s2, over = add_two_bits(
                     work[at + j],
                     work[at + LANES_U8 + j],
-                    work[at + LANES_2 + j],
+                    work[at + ROW_2 + j],
                     x[before + j],
                     x[behind + j],
                 )
                 work[at + j] = s0
                 work[at + LANES_U8 + j] = s1
-                work[at + LANES_2 + j] = s2
-                work[at + LANES_3 + j] = U1(work[at + LANES_3 + j] ^ over)
+                work[at + ROW_2 + j] = s2
+                work[at + ROW_3 + j] = U1(work[at + ROW_3 + j] ^ over)
         m += n
 
 
