@@ -6,7 +6,7 @@ leaves a gap, so that growing costs what grows; where no room is left, all table
 arrays of twice the size. A state is written down without gaps: as such it does not show in which
 order tables grew, which depends on threads and on blocks.
 
-Segment g has the table keys[slot_start[g]:][:slots[g]], of which filled[g] slots are taken.
+Segment g has the table keys[slot_start[g]:][:slots[g]], and filled[g] of its slots are taken.
 """
 
 from collections.abc import Mapping

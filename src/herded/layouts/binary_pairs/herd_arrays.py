@@ -49,9 +49,8 @@ class BinaryPairsHerdTables(NamedTuple):
     neighbour: np.ndarray  # (rows * BLOCK_LANES,) uint32 places; any place where the coupling is 0
     coupling: np.ndarray  # (rows * BLOCK_LANES,) int16, rounded down
     coupling_rest: np.ndarray  # (rows * BLOCK_LANES,) uint16: what is left of it, at scale 2^16
-    alone: (
-        np.ndarray
-    )  # (blocks * BLOCK_LANES,) int16: the field where all neighbours are 0, rounded down
+    # (blocks * BLOCK_LANES,) int16: the field where all neighbours are 0, rounded down
+    alone: np.ndarray
     alone_rest: np.ndarray  # (blocks * BLOCK_LANES,) uint16
     place: np.ndarray  # (N,) where variables are stored; that of known ones is behind all others
     # (blocks,) whether all lanes have the same neighbours, MIN_SHARED_ROWS or more

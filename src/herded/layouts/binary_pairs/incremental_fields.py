@@ -5,9 +5,9 @@ A visit needs the field of its variable. It can sum the couplings of the neighbo
 so both have the same bits, and the kernel (`layouts.general.site_sweeps`) is free to take what is
 faster: to follow, unless many flip and it does not help to go batch by batch.
 
-Which visits flip is what no predictor can guess. So all variables of a batch, which are no
-neighbours, choose first; those that flip are written down without a branch, and then their
-neighbours are told.
+No predictor can guess which visits flip. So all variables of a batch, which are no neighbours,
+choose first; those that flip are listed without a branch, and then the fields of their neighbours
+are updated.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 @jit
 def allocate_fields(policy, n, sweeps):
-    """Where fields are kept, and the variables that flip; none where nothing is worth it."""
+    """Room for fields and for the variables that flip; none where runs are too short."""
     room = (
         n
         if policy == SEQUENTIAL

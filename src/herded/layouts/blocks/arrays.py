@@ -21,8 +21,8 @@ from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import mix64
 
-MAX_PATTERN_SLOTS = 2**16  # places in the table of patterns, and
-MAX_PROBES = 8  # that are looked at: where all are taken, a pattern is written down again
+MAX_PATTERN_SLOTS = 2**16  # places in the table of patterns
+MAX_PROBES = 8  # places that a search tries: where all are taken, a pattern is stored again
 
 
 class BlockArrays(NamedTuple):

@@ -1,7 +1,7 @@
 """Checks of what a user's functions promise, when a chain starts and at intervals later.
 
 The checks do not change a chain, with one exception: its statistics are rebuilt at the same sweeps,
-so that rounding does not pile up, whatever the blocks that a run is cut into.
+so that rounding errors do not accumulate, whatever the blocks that a run is cut into.
 """
 
 import time
@@ -24,7 +24,7 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 
 # between two looks
 EARLY_CHECK_SWEEPS, SWEEPS_BETWEEN_CHECKS, UPDATES_BETWEEN_CHECKS = (0, 16, 128), 1024, 2**17
-VARIABLES_PER_CHECK = 8  # that are looked at each time
+VARIABLES_PER_CHECK = 8  # variables in each check
 VARIABLES_COMPARED_AT_START = 64  # whose compiled conditionals are compared with plain ones
 # of probabilities, and of statistics relative to the largest of an array
 CONSISTENCY_TOLERANCE = 1e-6

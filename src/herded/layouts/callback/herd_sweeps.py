@@ -1,4 +1,4 @@
-"""Herds of models whose conditionals are functions of one's own: all members visit at once."""
+"""Herds of callback models: all members visit a variable at once."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Sweeps of models whose conditionals are functions of one's own (layout "function").
+"""Sweeps of callback models (layout "function").
 
 `visit` writes the logits of a variable for all members, `follow` updates what they keep after a
 change: both are values that a kernel takes, and calls by their addresses; what they read is at

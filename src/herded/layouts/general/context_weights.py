@@ -96,7 +96,7 @@ def _merge_equal_rows(t: TableArrays) -> tuple[np.ndarray, int]:
 def _share_rows(p, row_start, entry_start, width, shared):
     """Write the first entry of each row's weight; give the entries of all weights.
 
-    A small hash table per variable finds the rows met before; equal hashes are looked at, so that
+    A small hash table per variable finds the rows met before; equal hashes are compared, so that
     equal conditionals, and only they, are merged.
     """
     most = 1

@@ -248,11 +248,11 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
         # Column m of a padded half-lattice is m + 1, and a row that starts at column 0 has its left
         # neighbours one column before.
         here, m = other + U8(r) * row, _0
-        beside = here + U8((shift + r) & 1)
+        left_at = here + U8((shift + r) & 1)
         while m < U8(columns):
             start, n = run_of_lanes(r, m, columns)
             at, to = start + NEIGHBOURS_AT, start + NEW_STATES_AT
-            left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
+            left, up, down = left_at + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 a, b, c, d = x[left + j], x[left + _1 + j], x[up + j], x[down + j]
                 ab, cd, e, f = U1(a ^ b), U1(c ^ d), U1(a & b), U1(c & d)
@@ -268,11 +268,11 @@ def copy_neighbours(work, x, other, row, rows, columns, shift):
     """The neighbours left, right, up, down, and no new state yet."""
     for r in range(rows):
         here, m = other + U8(r) * row, _0
-        beside = here + U8((shift + r) & 1)
+        left_at = here + U8((shift + r) & 1)
         while m < U8(columns):
             start, n = run_of_lanes(r, m, columns)
             at, to = start + NEIGHBOURS_AT, start + NEW_STATES_AT
-            left, up, down = beside + m, here - row + _1 + m, here + row + _1 + m
+            left, up, down = left_at + m, here - row + _1 + m, here + row + _1 + m
             for j in range(n):
                 work[at + j] = x[left + j]
                 work[at + LANES_U8 + j] = x[left + _1 + j]

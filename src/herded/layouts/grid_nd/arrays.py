@@ -89,7 +89,7 @@ def n_contexts(shape: tuple[int, ...]) -> int:
 def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> GridNDArrays:
     """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
     frame, contexts = row_packing_shape(model.shape), n_contexts(model.shape)
-    beside, parity = (
+    adjacent_rows, parity = (
         neighbour_rows(model.shape, model.is_periodic_by_axis, frame),
         row_parity(model.shape, frame),
     )
@@ -101,7 +101,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
         couplings[0] if len(couplings) else 0.0,
         model.unlike,
         model.clamped.reshape(-1, width),
-        (beside >= frame.layer).sum(axis=1),
+        (adjacent_rows >= frame.layer).sum(axis=1),
         parity,
         model.is_periodic_by_axis[0],
         frame.rows,
@@ -109,7 +109,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
         p,
     )
     side = np.repeat(parity[: frame.rows] * 0xFF, frame.wide).astype(np.uint8)
-    runs, run_start = find_runs(beside, frame)
+    runs, run_start = find_runs(adjacent_rows, frame)
     for array in (p, runs, run_start, side):
         array.flags.writeable = False
     return GridNDArrays(p, (0,) * contexts, runs, run_start, side, model.is_periodic_by_axis[0])

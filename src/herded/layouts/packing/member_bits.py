@@ -175,7 +175,7 @@ def spread_words(words, found):
 def transpose_bytes(line, at, last, tile, group):
     """tile[8 j + group] = the j-th bytes of eight words, the first one lowest.
 
-    Words behind the `last` are never looked at.
+    Words behind the `last` are never read.
     """
     if at + _U(7) <= last:
         a, b, c, d = line[at], line[at + _1], line[at + _U(2)], line[at + _U(3)]

@@ -162,15 +162,15 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
 
     def run_kernels(self, call: SweepCall) -> None:
         state, step, halves = call.state, call.step, 2 * len(call.block)
-        table, factors, there, beside, _, planes, powers, ring = self.arrays
+        table, factors, has_side, adjacent_rows, _, planes, powers, ring = self.arrays
         lines = 2, self.n_parallel_parts, -1
         kind = table.dtype.type
         sweep = partial(
             potts_herd_sweeps,
             table.reshape(lines),
             None if factors is None else factors.reshape(lines),
-            there.reshape(lines),
-            beside,
+            has_side.reshape(lines),
+            adjacent_rows,
             planes,
             powers,
             ring,

@@ -39,11 +39,12 @@ ALL_MEMBERS_MASK = 2**MEMBERS_PER_UINT32 - 1
 
 class PottsHerdArrays(NamedTuple):
     table: np.ndarray  # (2, cells, powers K, POTTS_LANES): u_k f^n, or u_k
-    factors: (
-        np.ndarray | None
-    )  # (2, cells, sides, POTTS_LANES): f_d; None where neighbours are counted
-    there: np.ndarray  # uint32, (2, cells, sides, POTTS_LANES): all bits where there is a neighbour
-    beside: np.ndarray  # (rows, 2 (d - 1)) neighbours of each row; any row where there is none
+    # (2, cells, sides, POTTS_LANES): f_d; None where neighbours are counted
+    factors: np.ndarray | None
+    # uint32, (2, cells, sides, POTTS_LANES): all bits where there is a neighbour
+    has_side: np.ndarray
+    # (rows, 2 (d - 1)) neighbours of each row; any row where there is none
+    adjacent_rows: np.ndarray
     place: np.ndarray  # (rows,) where each row of the lattice lies
     planes: tuple[int, ...]  # its length is their number: a part of its type, so that each number
     # gets a kernel of its own
@@ -113,12 +114,12 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
         table_type(model),
     )
     cells, sides, powers = count_colour_cells(picture), n_sides(model.shape), n_powers(model)
-    place, beside = neighbour_row_places(model)
+    place, adjacent_rows = neighbour_row_places(model)
     order, couplings = np.argsort(place), model.all_couplings
     table = aligned_zeros((2, cells, powers * states, POTTS_LANES), kind)
     table[:, :, 0] = 1.0  # places that no site has stay in state 0
     factors = aligned_zeros((2, cells, sides, POTTS_LANES), kind) if powers == 1 else None
-    there = aligned_zeros((2, cells, sides, POTTS_LANES), np.uint32)
+    has_side = aligned_zeros((2, cells, sides, POTTS_LANES), np.uint32)
     _fill_table(
         model.log_unary.reshape(*picture, states)[order],
         model.clamped.reshape(picture)[order],
@@ -132,10 +133,10 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
         for behind in (0, 1):
             side = behind if axis == last else 2 + 2 * axis + behind  # the last axis first
             values = couplings_towards(along, model.shape, axis, behind)
-            _fill_side(values.reshape(picture)[order], side, factors, there)
+            _fill_side(values.reshape(picture)[order], side, factors, has_side)
     sizes = (0,) * n_planes(states), (0,) * powers
     found = PottsHerdArrays(
-        table, factors, there, beside, place, *sizes, model.is_periodic_by_axis[0]
+        table, factors, has_side, adjacent_rows, place, *sizes, model.is_periodic_by_axis[0]
     )
     for array in arrays_in(found):
         array.flags.writeable = False
@@ -150,9 +151,9 @@ def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
     for odd in (0, 1):  # even rows are as many as odd ones, or one more
         place[parity == odd] = np.arange(odd, rows, 2)
     near = neighbour_rows(model.shape, model.is_periodic_by_axis, frame)[:rows] - frame.layer
-    beside = np.empty_like(near)
-    beside[place] = place[np.maximum(near, 0)]
-    return place, beside
+    adjacent_rows = np.empty_like(near)
+    adjacent_rows[place] = place[np.maximum(near, 0)]
+    return place, adjacent_rows
 
 
 def couplings_towards(
@@ -187,14 +188,16 @@ def _fill_table(log_unary, clamped, coupling, powers, least, table):
 
 
 @jit
-def _fill_side(coupling, side, factors, there):
+def _fill_side(coupling, side, factors, has_side):
     """Neighbours on one side: which sites have one, and what it multiplies the weights with."""
     height, width = coupling.shape
     for r in range(height):
         for j in range(width):
             site = r * ((width + 1) // 2) + (j >> 1)
             if not np.isnan(coupling[r, j]):
-                there[(r + j) & 1, site // POTTS_LANES, side, site % POTTS_LANES] = ALL_MEMBERS_MASK
+                has_side[(r + j) & 1, site // POTTS_LANES, side, site % POTTS_LANES] = (
+                    ALL_MEMBERS_MASK
+                )
                 if factors is not None:
                     f = exp(coupling[r, j])
                     factors[(r + j) & 1, site // POTTS_LANES, side, site % POTTS_LANES] = f

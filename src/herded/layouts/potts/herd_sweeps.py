@@ -34,8 +34,8 @@ MEMBERS_PER_SUM = 128  # members whose conditionals 32 bits can sum
 def potts_herd_sweeps(
     table,
     factors,
-    there,
-    beside,
+    has_side,
+    adjacent_rows,
     planes,
     powers,
     ring,
@@ -65,7 +65,7 @@ def potts_herd_sweeps(
     sites, sample_shape = height * columns, (2, height, words, bits, columns)
     digits = 1 if bits <= 3 else 2
     rows = 3 * digits  # a plane each, those included that only fill up a digit
-    states, around = table.shape[2] // (POTTS_LANES * len(powers)), 2 + beside.shape[1]
+    states, around = table.shape[2] // (POTTS_LANES * len(powers)), 2 + adjacent_rows.shape[1]
     moving = U8(len(phases) // POTTS_LANES)  # rows of phases
     summing = recorded if tally.size else recorded[:0]
     order, places = np.zeros(words, np.int64), np.zeros(MEMBERS_PER_UINT32, np.int64)
@@ -95,25 +95,25 @@ def potts_herd_sweeps(
                     fill_lanes(
                         dither, U8(0), random_bits(name, U8(BUTTERFLY_STAGES + 1)), ALL_BITS_U4
                     )
-                look_around(flat, x.shape, beside, colour, word, first, lanes, near, rows)
+                look_around(flat, x.shape, adjacent_rows, colour, word, first, lanes, near, rows)
                 for row in range(around * rows):
                     if row % rows >= rows - bits:
                         permute_members(near, row, switches)
-                near_there = there[colour, cell]
+                near_has_side = has_side[colour, cell]
                 if factors is None:
-                    find_four(near, U8(rows), states, near_there, U8(0), octets, hot, U8(0))
+                    find_four(near, U8(rows), states, near_has_side, U8(0), octets, hot, U8(0))
                     add_four(hot, states)
                     for d in range(U8(4), U8(around)):
                         at, start = d * U8(rows) * R1, d * R1
                         expand_state_masks(
-                            near, at, digits, states, near_there, start, octets, hot, R3
+                            near, at, digits, states, near_has_side, start, octets, hot, R3
                         )
                         add_one(hot, states)
                 if factors is not None:
                     part = U8(len(hot)) // (U8(factors.shape[2]) // R4)
                     for four in range(U8(factors.shape[2]) // R4):
                         at = four * part
-                        find_four(near, U8(rows), states, near_there, four, octets, hot, at)
+                        find_four(near, U8(rows), states, near_has_side, four, octets, hot, at)
                 for k in range(len(new)):
                     new[k] = NO_BITS_U4
                 choose_states_of_word(
@@ -159,7 +159,7 @@ def potts_herd_sweeps(
 
 
 @jit
-def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
+def look_around(flat, shape, adjacent_rows, colour, word, first, lanes, near, rows):
     """Copy the planes of each site's neighbours, of one word: left, right, then axis by axis.
 
     `flat` and `shape` are those of the herd, its border included.
@@ -170,8 +170,8 @@ def look_around(flat, shape, beside, colour, word, first, lanes, near, rows):
         r, c = (first + lane) // (columns - 2), (first + lane) % (columns - 2)
         run = min(columns - 2 - c, lanes - lane)
         shift = (r + colour) & 1  # as in `grid_sweeps.look_around`
-        for d in range(2 + beside.shape[1]):
-            row = r if d < 2 else beside[r, d - 2]
+        for d in range(2 + adjacent_rows.shape[1]):
+            row = r if d < 2 else adjacent_rows[r, d - 2]
             left = c + (shift + d if d < 2 else 1)
             at = (((1 - colour) * height + row) * words + word) * planes
             to = ((d + 1) * rows - planes) * POTTS_LANES + lane
@@ -216,13 +216,13 @@ def split_by_digit(planes, at, masks, start, hot, to):
 
 
 @jit
-def find_four(near, rows, states, there, four, octets, hot, to):
+def find_four(near, rows, states, has_side, four, octets, hot, to):
     """Which members have neighbour 4 four + d in state k, in row 4 k + d of `hot`, from `to` on."""
     digits = rows // U8(3)
     for d in range(U8(4)):
         side = U8(4) * four + d
         at, start = side * rows * R1, side * R1
-        expand_state_masks(near, at, digits, states, there, start, octets, hot, to + d * R1)
+        expand_state_masks(near, at, digits, states, has_side, start, octets, hot, to + d * R1)
 
 
 @jit

@@ -96,17 +96,17 @@ def cumulate_weights(u, f, colour, strip, cell, states, around, sums, upto):
     """What the conditionals of a cell are proportional to, cumulated over states."""
     unary = u[colour, strip, cell * states * LANES : (cell + 1) * states * LANES]
     factor = f[colour, strip, cell * 4 * LANES : (cell + 1) * 4 * LANES]
-    beside = around[cell * 4 * LANES : (cell + 1) * 4 * LANES]
+    adjacent = around[cell * 4 * LANES : (cell + 1) * 4 * LANES]
     for m in range(LANES):
         sums[m] = 0.0
     for k in range(states):
         mine, cumulated = unary[k * LANES : (k + 1) * LANES], upto[k * LANES : (k + 1) * LANES]
         for m in range(LANES):
             product = mine[m]
-            product *= factor[m] if beside[m] == k else 1.0
-            product *= factor[LANES + m] if beside[LANES + m] == k else 1.0
-            product *= factor[2 * LANES + m] if beside[2 * LANES + m] == k else 1.0
-            product *= factor[3 * LANES + m] if beside[3 * LANES + m] == k else 1.0
+            product *= factor[m] if adjacent[m] == k else 1.0
+            product *= factor[LANES + m] if adjacent[LANES + m] == k else 1.0
+            product *= factor[2 * LANES + m] if adjacent[2 * LANES + m] == k else 1.0
+            product *= factor[3 * LANES + m] if adjacent[3 * LANES + m] == k else 1.0
             sums[m] += product
             cumulated[m] = sums[m]
 

@@ -50,7 +50,7 @@ def draw_on_all_rungs(betas, lane_at, scores, logits, keys, p, x, old, tally, wh
     i, sweep, states, n = when
     clock, has_changed = np.uint64(sweep) * np.uint64(n) + np.uint64(i), False
     widest, rungs = logits.shape[1], len(betas)
-    spoiled = np.empty(widest)
+    scratch = np.empty(widest)
     for r in range(rungs):
         lane, bits = lane_at[r], random_bits(keys[r], clock)
         if len(p) == 0:
@@ -60,8 +60,8 @@ def draw_on_all_rungs(betas, lane_at, scores, logits, keys, p, x, old, tally, wh
                 tally[i] += q
         else:
             for k in range(states):
-                spoiled[k] = logits[lane, k]
-            fixed_vector(spoiled, betas[r], states, p, 0, VECTOR_ONE)
+                scratch[k] = logits[lane, k]
+            fixed_vector(scratch, betas[r], states, p, 0, VECTOR_ONE)
             new = np.int64(draw_vector(bits, p, 0, states))
             if r == rungs - 1 and len(tally):
                 for k in range(states):

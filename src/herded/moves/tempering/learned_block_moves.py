@@ -1,7 +1,7 @@
 """Moves of learned blocks, or leaps: sets of variables that a ladder has seen change together.
 
-A model with a few strong modes needs a trip through all rungs for every change of mode, however
-often it has made the same one before. So the states that the coldest rung has passed through in the
+A model with a few strong modes needs a trip through all rungs for every change of mode, even one
+that it has made many times. So the states that the coldest rung has passed through in the
 burn-in are kept, as many as there is room for, evenly in time. At its end each is quenched: single
 variables take their likelier value until none wants to. Where two that follow each other differ, by
 connected sets of variables, these sets are what lies between modes. The most frequent become leaps.
