@@ -1,9 +1,12 @@
 """What the paper shows, shown again: the issue's own thresholds, at sizes of a few seconds."""
 
+import re
+
 import numpy as np
 import pytest
 
 import herded as hd
+from docs.tools.page_files import page_files
 from herded.paper import denoising, report, two_variables
 from tests.support.example_budget import ALL
 
@@ -29,6 +32,17 @@ def test_the_envelope_never_rises_and_covers_the_error():
     curves = two_variables.run(0.1, 3000, 2)
     assert (np.diff(curves.herded_error) <= 0).all()
     assert (curves.herded_error >= np.abs(curves.herded - two_variables.TRUE_PROBABILITY)).all()
+
+
+@pytest.mark.skipif(not ALL, reason="the default size takes 12 seconds")
+def test_two_variables_the_map_quotes_what_the_command_prints():
+    size = two_variables.SIZES["default"]
+    curves = [two_variables.run(eps, *size) for eps in two_variables.EPSILONS]
+    verdict = two_variables._herd_verdict(curves)
+    map_ = " ".join(page_files()["paper-map"].read_text(encoding="utf-8").split())
+    [found] = re.findall(r"has ([\d., ]+) times.*, and ([\d., ]+) times", verdict)
+    for ratios in found:
+        assert f"{' and'.join(ratios.rsplit(',', 1))} times" in map_
 
 
 def test_two_variables_herds_have_as_many_updates():
