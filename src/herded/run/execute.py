@@ -23,7 +23,6 @@ from herded.run.checkpoints.save_and_resume import (
     save_solver,
 )
 from herded.run.diagnostics.chain_agreement import InfoDiagnostic
-from herded.run.distributed.remote_chains import RemoteChains
 from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
@@ -172,6 +171,8 @@ def _workers(query: Query, run: SamplerRun | SolverRun) -> AbstractContextManage
         return nullcontext()
     if query.executor is None:
         return run.share_out(query.threads)
+    from herded.run.distributed.remote_chains import RemoteChains  # late for the start-up time
+
     remote = RemoteChains(query.executor)
     run.remote = remote
     return closing(remote)

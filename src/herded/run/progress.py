@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from herded.system.compilation.jit import is_compiling
+
 BAR_DELAY_SECONDS = 0.5  # seconds before a bar appears, so that short runs show none
 COMPILING_TEXT = "compiling, once"
 UPDATE_SECONDS = 0.2  # seconds between two updates: each is a message
@@ -89,8 +91,6 @@ class Progress:
             threading.Thread(target=self._look, args=(self.begun,), daemon=True).start()
 
     def _look(self, begun: threading.Event) -> None:
-        from herded.system.compilation.jit import is_compiling
-
         while not begun.wait(BAR_DELAY_SECONDS):
             if is_compiling():
                 with self.opening:
@@ -125,8 +125,6 @@ class Progress:
             Progress as Bar,
         )
         from rich.text import Text
-
-        from herded.system.compilation.jit import is_compiling
 
         class Note(TextColumn):
             """The text beside the bar: a note of the run, or that kernels are being compiled."""
@@ -177,8 +175,6 @@ class NotebookBar:
 
     def update(self, task: None, *, completed: int, note: str) -> None:
         """Show how far it is, not too often."""
-        from herded.system.compilation.jit import is_compiling
-
         now = time.perf_counter()
         if now - self.shown >= UPDATE_SECONDS:
             self.shown = now

@@ -170,12 +170,12 @@ class Result:
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
 
     def __repr__(self) -> str:
-        from herded.run.export.formatting import result_text
+        from herded.run.export.formatting import result_text  # late for the start-up time
 
         return result_text(self)
 
     def _repr_html_(self) -> str:
-        from herded.run.export.formatting import result_html
+        from herded.run.export.formatting import result_html  # late for the start-up time
 
         return result_html(self)
 
@@ -357,7 +357,7 @@ class Result:
 
         A matplotlib figure, which notebooks show and `savefig` writes. `hd.plot` has each of them.
         """
-        from herded import plot
+        from herded import plot  # late for the start-up time
 
         for name, draw in (
             ("chain_marginals", plot.marginals),
@@ -379,7 +379,7 @@ class Result:
         several chains `standard_error`, `low` and `high`, the ends of a 95 % interval
         (`standard_error` says what they are worth), NaN where there is none to be had.
         """
-        from herded.run.export.pandas_xarray import to_pandas
+        from herded.run.export.pandas_xarray import to_pandas  # late for the start-up time
 
         return to_pandas(self)
 
@@ -396,7 +396,7 @@ class Result:
         Attributes say where it came from. `tree.to_netcdf(file)` and `tree.to_zarr(folder)` write
         it; ArviZ reads what they wrote.
         """
-        from herded.run.export.pandas_xarray import to_xarray
+        from herded.run.export.pandas_xarray import to_xarray  # late for the start-up time
 
         return to_xarray(self, log_score=log_score)
 

@@ -5,13 +5,15 @@ herded chains, whose states are not random.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
 from herded.errors import MethodError, NotKeptError, missing_extra_error
 from herded.models.protocol import Model
-from herded.run.result import Result
+
+if TYPE_CHECKING:
+    from herded.run.result import Result
 
 MAX_ATTRIBUTE_CHARS = 2000  # of an attribute: HDF5 has no room for more than 64 KiB of all of them
 NODE_DIMENSION = "node"  # not "variable": ArviZ makes a dimension of that name itself
@@ -29,7 +31,7 @@ def import_pandas() -> Any:
     return pandas
 
 
-def to_pandas(result: Result) -> Any:
+def to_pandas(result: "Result") -> Any:
     """One row for each state of each variable."""
     pandas = import_pandas()
     tables, model = result.chain_marginals, result.model
@@ -54,7 +56,7 @@ def to_pandas(result: Result) -> Any:
     return pandas.DataFrame(columns)
 
 
-def to_xarray(result: Result, *, log_score: bool = True) -> Any:
+def to_xarray(result: "Result", *, log_score: bool = True) -> Any:
     """A DataTree of what was kept: posterior, sample_stats, marginals and best."""
     try:
         import xarray
@@ -79,7 +81,9 @@ def to_xarray(result: Result, *, log_score: bool = True) -> Any:
     return tree
 
 
-def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, DatasetParts, dict[str, Any]]]:
+def _groups(
+    result: "Result", log_score: bool
+) -> Iterator[tuple[str, DatasetParts, dict[str, Any]]]:
     """Name, arrays and coordinates of each group there is something for."""
     axes, kept = _axes(result), result.kept
     dims, shape = tuple(axes), result.shape
@@ -106,7 +110,7 @@ def _groups(result: Result, log_score: bool) -> Iterator[tuple[str, DatasetParts
         yield "best", {"x": (dims, best.state), "log_score": ((), best.log_score)}, axes
 
 
-def _marginals(result: Result, axes: dict[str, Any]) -> tuple[str, DatasetParts, dict[str, Any]]:
+def _marginals(result: "Result", axes: dict[str, Any]) -> tuple[str, DatasetParts, dict[str, Any]]:
     model, dims, shape = result.model, (*axes, "state"), result.shape
     chains = _mask_unknown_states(result, result.chain_marginals)
     parts: DatasetParts = {"marginal": (dims, chains.mean(axis=0).reshape(*shape, -1))}
@@ -135,7 +139,7 @@ def _observables(found: Any) -> tuple[str, DatasetParts, dict[str, Any]]:
     return "observables", parts, {}
 
 
-def _axes(result: Result) -> dict[str, Any]:
+def _axes(result: "Result") -> dict[str, Any]:
     """The dimensions of the variables, with their labels."""
     names, shape = result.model.names, result.shape
     if len(shape) == 1:
@@ -144,7 +148,7 @@ def _axes(result: Result) -> dict[str, Any]:
     return {dim: np.arange(size) for dim, size in zip(dims, shape, strict=True)}
 
 
-def _states(result: Result) -> list[Any]:
+def _states(result: "Result") -> list[Any]:
     """What to call the states: by the names that all variables share, or by number."""
     names, width = result.model.state_names, result.chain_marginals.shape[-1]
     shared = names is not None and len(set(names)) == 1
@@ -160,13 +164,13 @@ def _texts(names: Sequence[Any]) -> np.ndarray:
     return np.array(names, dtype=object)
 
 
-def _mask_unknown_states(result: Result, tables: np.ndarray) -> np.ndarray:
+def _mask_unknown_states(result: "Result", tables: np.ndarray) -> np.ndarray:
     """(..., N, K) tables with NaN for states that a variable does not have."""
     real = np.arange(tables.shape[-1]) < result.model.cardinalities[:, None]
     return np.where(real, tables, np.nan)
 
 
-def _standard_error(result: Result) -> np.ndarray | None:
+def _standard_error(result: "Result") -> np.ndarray | None:
     """(N, K), None of one chain, NaN where the spread of the chains says nothing."""
     tables = result.chain_marginals
     if len(tables) == 1:
@@ -187,7 +191,7 @@ def _log_scores(model: Model, samples: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _attributes(result: Result) -> dict[str, str | int | float]:
+def _attributes(result: "Result") -> dict[str, str | int | float]:
     """Where the result came from, in numbers and texts: files hold nothing else."""
     facts = {**result.provenance, "converged": result.converged, "log_z": result.kept.get("log_z")}
     versions = facts.pop("versions")
