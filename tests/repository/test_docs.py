@@ -104,6 +104,16 @@ def test_the_list_of_suites_is_current():
     assert page == module_list.written(page)
 
 
+def test_files_that_pages_name_exist():
+    root = DOCS.parent
+    pages = [*page_files().values(), *(root / name for name in ("README.md", "CONTRIBUTING.md"))]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|md|json|npz))`", text):
+            if not name.startswith(("herded-", "build/")):
+                assert (root / name).exists() or (root / "src/herded" / name).exists(), (page, name)
+
+
 def test_readme_quotes_what_was_measured():
     """Its table is that of one run, exact inference and the CPU included."""
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
