@@ -145,7 +145,7 @@ class Interrupted(KeyboardInterrupt):
     ----------
     result
         The partial result of the interrupted function. None if there is none yet, for example
-            during the burn-in.
+        during the burn-in.
 
     Examples
     --------

@@ -4,14 +4,18 @@ Examples know `np` and `hd`, and run in an empty folder. Numbers in them are rou
 last digit does not depend on the processor.
 """
 
+import ast
 import doctest
 import importlib.util
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import herded as hd
+from tests.support.ast_utils import statements
 
 PACKAGES = {
     "hd": hd,
@@ -91,3 +95,25 @@ def test_examples_run(name, own_folder):
 
 def test_exceptions_are_public_names():
     assert set(public()) >= {name for name in OPTIONAL if not is_missing(name)}
+
+
+def docstrings():
+    """The file and text of every docstring of the package that has sections."""
+    for path in sorted(Path(hd.__file__).parent.rglob("*.py")):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                text = ast.get_docstring(node) or ""
+                if re.search(r"^-{4,}$", text, re.MULTILINE):
+                    yield path.name, text
+
+
+def test_descriptions_keep_their_indentation():
+    """In the site a deeper line within a paragraph of a section would be an error."""
+    found = list(docstrings())
+    assert len(found) > 100
+    wrong = [
+        (name, deeper[0])
+        for name, text in found
+        if (deeper := re.search(r"^ {4}\w.*\n {8}\S.*", text, re.M))
+    ]
+    assert not wrong

@@ -46,7 +46,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
     -------
     FactorGraph
         With the names of variables and states. The factor of a variable is over its parents and,
-            last, the variable itself.
+        last, the variable itself.
 
     Raises
     ------
@@ -99,8 +99,8 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
     Raises
     ------
     ModelError
-        If the model has evidence, or is not a Bayes net: its factors must be one table
-            P(x | parents) for each variable x, which comes last in it, with rows that sum to 1.
+        If the model has evidence, or is not a Bayes net: its factors must be one table P(x |
+        parents) for each variable x, which comes last in it, with rows that sum to 1.
     FileError
         If the file cannot be written.
 

@@ -46,7 +46,7 @@ def save_model(model: FactorGraph | Lattice, path: FilePath) -> None:
     model : FactorGraph or Lattice
     path : path-like
         Its suffix decides the format: .npz or .safetensors (which needs safetensors). The file
-            appears only when it is complete.
+        appears only when it is complete.
 
     Raises
     ------

@@ -35,8 +35,8 @@ def read_model(
     ----------
     path : path-like
         A .uai, .bif, .xmlbif (also .xml and .bifxml), .npz or .safetensors file. The text formats
-            may be gzipped (.gz). Other names, and pipes such as /dev/stdin, are recognised by their
-            content.
+        may be gzipped (.gz). Other names, and pipes such as /dev/stdin, are recognised by their
+        content.
     format : {"uai", "bif", "xmlbif", "npz", "safetensors"}, optional
         The format, if neither the name nor the content of the file shows it.
     max_memory : int, float or str, optional

@@ -37,7 +37,7 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
     -------
     FactorGraph
         With the names of variables and states. The factor of a variable is over its parents and,
-            last, the variable itself.
+        last, the variable itself.
 
     Raises
     ------

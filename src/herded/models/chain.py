@@ -31,8 +31,8 @@ def chain_model(
         Log-potentials of each position by itself.
     log_pairwise : array_like of shape (K, K) or (N-1, K, K)
         Log-potentials of neighbours: one table for all pairs, or one per position except the last.
-            Rows are states of the left neighbour. With `lengths`, tables that would join two chains
-            are ignored.
+        Rows are states of the left neighbour. With `lengths`, tables that would join two chains are
+        ignored.
     lengths : sequence of int, optional
         The lengths of several chains, which lie end to end in `log_unary`. One chain by default.
     names : sequence of str, optional

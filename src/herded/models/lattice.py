@@ -42,10 +42,10 @@ class Lattice:
         Log-potentials of each variable alone; (H, W, K) for a picture.
     couplings : tuple of ndarray
         Couplings along each axis, the last axis first; on a picture to the next column, (H, W-1),
-            and to the next row, (H-1, W). A periodic axis has one more.
+        and to the next row, (H-1, W). A periodic axis has one more.
     unlike : float
         The factor that multiplies the coupling of neighbours in different states: -1 (Ising) or 0
-            (Potts).
+        (Potts).
     is_periodic_by_axis : tuple of bool
         Whether the last pixel along each axis is next to the first, in the order of couplings.
     clamped : ndarray

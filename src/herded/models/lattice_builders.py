@@ -35,7 +35,7 @@ def ising_grid(
         and (H-1, W), or (H, W) where the axis is periodic.
     periodic : bool or tuple of bool
         Whether borders are joined: one value for all axes, or one per axis in the order of
-            couplings. A periodic axis needs at least 3 pixels.
+        couplings. A periodic axis needs at least 3 pixels.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def ising_grid(
     ------
     ModelError
         If a shape is wrong, or a number is not finite; also for a tuple such as (128, 128), which
-            looks like a shape.
+        looks like a shape.
 
     Examples
     --------

@@ -133,7 +133,7 @@ def bootstrap(
         Labels by document, then by sentence.
     other : optional
         A second guess. The interval is then that of its F1 minus that of `guess`, on the same
-            documents; if it excludes 0, the guesses differ significantly.
+        documents; if it excludes 0, the guesses differ significantly.
     resamples : int
     seed : int
 

@@ -99,27 +99,25 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         ----------
         bqm : dimod.BinaryQuadraticModel
         num_reads : int, optional
-            The number of chains; by default 1, or one for every initial state. They are members
-                of herds, at most 64 in each.
+            The number of chains; by default 1, or one for every initial state. They are members of
+            herds, at most 64 in each.
         num_sweeps : int
             The number of visits of every variable in each read.
         beta : float, optional
             The inverse temperature to sample at.
         beta_range : (float, float), optional
             The inverse temperatures (hot, cold) to anneal between, with the last sweep at
-                temperature 0. Annealing is the default, with a range that suits the biases.
+            temperature 0. Annealing is the default, with a range that suits the biases.
         beta_schedule_type : "mixed", "geometric" or "linear"
             How beta rises. With "mixed", 1 / beta falls linearly first, then geometrically.
         seed : int, optional
             From 0 to 2^32 - 1; the same seed gives the same reads. By default a random seed is
-            drawn
-                and reported in `info`.
+            drawn and reported in `info`.
         initial_states : samples-like, optional
             Samples to start from.
         initial_states_generator : "random", "tile" or "none"
             What to do if there are fewer initial states than reads: add random ones, repeat them,
-            or
-                raise an error.
+            or raise an error.
 
         Returns
         -------
@@ -134,8 +132,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
             If a parameter is out of range.
         Interrupted
             After Ctrl-C: a KeyboardInterrupt whose `result` has the reads so far. If they ended
-            before
-                their last sweep, its `info["interrupted"]` is True.
+            before their last sweep, its `info["interrupted"]` is True.
 
         Examples
         --------

@@ -41,7 +41,7 @@ def read_arrays(
         The accepted kinds of compression.
     place
         Returns the array into which values of a name, a shape and a type are read, or None to
-            allocate one.
+        allocate one.
     only
         The name of the only array to read.
     """

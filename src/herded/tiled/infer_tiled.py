@@ -102,12 +102,12 @@ def infer_tiled(
         the result does not depend on it.
     checkpoint : path-like, optional
         A folder for snapshots; a run resumes from the snapshots in it. Without `client` the run
-            works there, by default in a folder next to `out` that is removed at the end.
+        works there, by default in a folder next to `out` that is removed at the end.
     checkpoint_every : float
         Seconds between snapshots on a cluster.
     client : dask.distributed.Client, optional
         Its workers hold the tiles; they must see the files under the same names. Without a client,
-            the lattice is read from disk band by band.
+        the lattice is read from disk band by band.
     max_memory : int, float or str, optional
         The most memory used without `client`, in bytes or as "2G"; by default half of what is free.
     progress : bool, optional
@@ -128,7 +128,7 @@ def infer_tiled(
         If the snapshots belong to another run.
     Interrupted
         After Ctrl-C: a KeyboardInterrupt without a result. With `checkpoint`, the same call resumes
-            from the last snapshot.
+        from the last snapshot.
 
     Examples
     --------

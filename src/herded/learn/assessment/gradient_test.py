@@ -31,7 +31,7 @@ class GradientTest(NamedTuple):
         The largest gradient of a parameter, in standard errors of the data.
     detectable : float
         In the same unit: a parameter's gradient of this size would have failed the test with
-            probability `power`.
+        probability `power`.
     false_alarm : float
         The largest probability of failing if every gradient is zero.
     power : float

@@ -27,12 +27,12 @@ class MixingReport(NamedTuple):
         disagree with those of the training.
     memory : float
         The longest autocorrelation time of any variable, in sweeps; a lower bound if chains are
-            slow, NaN with too few members to tell.
+        slow, NaN with too few members to tell.
     sweeps : int
         Length of the measurement.
     disagreement : float
         The largest difference between both groups of chains, divided by what chance explains (the
-            critical value at 1 % for all statistics together): a value above 1 is a contradiction.
+        critical value at 1 % for all statistics together): a value above 1 is a contradiction.
     """
 
     is_slow: bool

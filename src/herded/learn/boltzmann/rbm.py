@@ -54,8 +54,7 @@ class RBM(TransformerMixin, BaseEstimator):
         The number of rows in a step.
     rate : float
         The learning rate of the first step; it falls to 0 linearly. `partial_fit` keeps it. Over
-        many
-            hundred epochs half of it works a little better, over a few epochs twice as much.
+        many hundred epochs half of it works a little better, over a few epochs twice as much.
     herd : int
         The number of members.
     sweeps : int
@@ -69,16 +68,16 @@ class RBM(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     layers_ : herded.learn.boltzmann.rbm_parameters.RBMParameters
-        The learned parameters: `first`, `weights`, `visible_bias`, `hidden_bias`. Row
-            ``first[i] + k - 1`` is that of state k of visible unit i.
+        The learned parameters: `first`, `weights`, `visible_bias`, `hidden_bias`. Row ``first[i] +
+        k - 1`` is that of state k of visible unit i.
     interrupted_ : bool
         Whether Ctrl-C ended `fit` before its last step, or before the machine was assessed.
     log_z_ : LogZ or None
         The latest result of `log_z`, if it was called.
     report_ : RBMReport or None
         Which parameters `fit` chose and how much better they are than its start, a test of the
-            gradient, and whether chains mix; `partial_fit` leaves it unchanged. None if `fit` was
-            interrupted.
+        gradient, and whether chains mix; `partial_fit` leaves it unchanged. None if `fit` was
+        interrupted.
     states_ : ndarray of shape (n_features,)
     n_features_in_ : int
 
@@ -243,8 +242,7 @@ class RBM(TransformerMixin, BaseEstimator):
         ----------
         exact : bool, optional
             True sums over all states of the smaller layer, at most 2^20. False uses annealed
-            importance
-                sampling with 16 herds of 64. By default exact if possible.
+            importance sampling with 16 herds of 64. By default exact if possible.
         steps : int
             The number of temperatures of the annealing.
 

@@ -55,13 +55,13 @@ class RBMReport(NamedTuple):
         The parameters that were chosen.
     criterion : {"exact", "annealing"}
         The log Z by which they were chosen. Annealing misses modes that neither its herds nor the
-            data reach, so the choice is unreliable if `mixing.is_slow`.
+        data reach, so the choice is unreliable if `mixing.is_slow`.
     gain : float
         How much higher the penalised log-likelihood of the rows is than at the start, in nats per
-            row.
+        row.
     gain_half_width : float
         Half the width of its 99 % interval; 0 if it is exact. It is infinite, which excludes a
-            candidate, if annealing in both directions disagrees.
+        candidate, if annealing in both directions disagrees.
     converged : bool
         Whether `gradient_test` has passed and chains mix.
     gradient_test : GradientTest

@@ -61,60 +61,57 @@ def fit(
     ----------
     model : FactorGraph or Lattice
         Its graph is kept, and its log-potentials are the start of learning. If all states are
-        known,
-            learning by likelihood starts from the best pseudo-likelihood instead if that is better.
+        known, learning by likelihood starts from the best pseudo-likelihood instead if that is
+        better.
     data : array_like of int, shape (rows, N)
         A state of every variable in each row; -1 for unknown states and in the columns of hidden
-            variables. The rows of a lattice may have its shape.
+        variables. The rows of a lattice may have its shape.
     groups : optional
         The parameter that each log-potential is a multiple of, -1 if it is fixed: a list with an
-            array for each factor, in the shape of its table, or one flat array like ``log_tables``.
-            Factors that name the same parameter are tied. By default a lattice has a field for each
-            variable (for each state but the first, if there are more than two) and a coupling for
-            each pair of neighbours, and any other model one parameter for each log-potential.
-            "tied" gives a lattice one field and one coupling. "ising" gives each factor of one
-            two-state variable a field, and each factor of two a coupling.
+        array for each factor, in the shape of its table, or one flat array like ``log_tables``.
+        Factors that name the same parameter are tied. By default a lattice has a field for each
+        variable (for each state but the first, if there are more than two) and a coupling for each
+        pair of neighbours, and any other model one parameter for each log-potential. "tied" gives a
+        lattice one field and one coupling. "ising" gives each factor of one two-state variable a
+        field, and each factor of two a coupling.
     weights : optional
         The multipliers of the parameters, in the shapes of `groups`; 1 by default. An Ising
-            coupling has 1 where spins are alike and -1 elsewhere.
+        coupling has 1 where spins are alike and -1 elsewhere.
     objective : {"likelihood", "pseudo"}
         "pseudo" is the sum of log p(x_i | all others), which needs no summing or sampling of the
-            model. Estimates are consistent, with somewhat larger errors.
+        model. Estimates are consistent, with somewhat larger errors.
     method : {"auto", "exact", "herd"}
         How to compute the likelihood's gradient: by elimination, or by a herd of chains that
-        persists
-            from step to step. "auto" eliminates if that takes a tenth of a second or less.
+        persists from step to step. "auto" eliminates if that takes a tenth of a second or less.
     l1, l2 : float or array_like of shape (P,)
         Penalties. A single number applies to all parameters but those of single variables.
     batch : int, optional
         The number of rows in each step, drawn without replacement until all were used; by default
-            all. Meant for data with unknown states, where each row takes work.
+        all. Meant for data with unknown states, where each row takes work.
     held_out : float or array_like, optional
         A share of the rows to hold out, or other rows. Learning ends when their score has not
-        improved
-            `patience` times in a row, and returns the best parameters seen, including those on the
-            way to the best pseudo-likelihood if learning starts there. The score is their
-            likelihood if it is known exactly, else their pseudo-likelihood.
+        improved `patience` times in a row, and returns the best parameters seen, including those on
+        the way to the best pseudo-likelihood if learning starts there. The score is their
+        likelihood if it is known exactly, else their pseudo-likelihood.
     patience : int
     steps : int
         The largest number of steps. With a herd or in batches all are taken, and the last two
-        thirds
-            averaged. The result is the best of the start, the average and the last parameters; see
-            `Fitted`.
+        thirds averaged. The result is the best of the start, the average and the last parameters;
+        see `Fitted`.
     rate : float
         The rate of the first step of a herd or of batches, where 1 is a Newton step of each
-        parameter
-            alone. It is lowered if correlations between statistics would make such steps diverge.
+        parameter alone. It is lowered if correlations between statistics would make such steps
+        diverge.
     herd : int
         The number of members of the herd.
     sweeps : int
         The sweeps of the herd in each step.
     seed : int
         The seed of the herd, of batches, of the held-out rows, and of the start of parameters of
-            variables that most rows do not observe.
+        variables that most rows do not observe.
     checkpoint : path, optional
         A file to save to every `checkpoint_every` seconds and at the end, and to resume from if it
-            exists, with the same bits.
+        exists, with the same bits.
     checkpoint_every : float
     progress : bool, optional
         Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
@@ -125,7 +122,7 @@ def fit(
     -------
     Fitted
         With `model`, `parameters`, `history`, a sentence on `convergence`, and `warnings`, which
-            are also issued as `HerdedWarning`.
+        are also issued as `HerdedWarning`.
 
     Raises
     ------

@@ -69,9 +69,8 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         The concentration of the Dirichlet process: how readily a point starts a new cluster.
     kappa, nu, within : float
         For Gaussian clusters, in columns of variance 1: the mean of a cluster varies 1 / kappa
-        times
-            as much as points within it, `within` is the variance expected there, and nu says how
-            certain that is (by default the number of columns plus 2).
+        times as much as points within it, `within` is the variance expected there, and nu says how
+        certain that is (by default the number of columns plus 2).
     pseudo : float
         For categorical clusters: the initial count of every value.
     sweeps, burn_in : int
@@ -80,7 +79,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
         The members of a herd, and the number of independent herds, which give intervals.
     keep : int
         The number of sweeps of each herd whose partitions are kept for `co_clustering` and
-            `score_samples`.
+        `score_samples`.
     max_clusters : int
         Partitions with more clusters are excluded.
     seed : int

@@ -105,10 +105,10 @@ def find_structure(
         States 0 and 1 of every variable.
     penalties : int or array_like of float
         The number of penalties to try, from the one that leaves no edge down to a fiftieth of it;
-            or the penalties themselves.
+        or the penalties themselves.
     choose : {"ebic", "held-out"}
         "ebic" is the extended BIC, which finds the true graph given enough rows. "held-out" is the
-            pseudo-likelihood of held-out rows, which predicts better and has more edges.
+        pseudo-likelihood of held-out rows, which predicts better and has more edges.
     gamma : float
         The parameter of the extended BIC, from 0 (BIC) to 1: larger values give fewer edges.
     held_out : float
@@ -124,8 +124,7 @@ def find_structure(
     -------
     Structure
         With `model`, `edges`, `couplings`, `fields`, and the `path` of graphs tried. To fit its
-        model
-            by likelihood, call ``fit(found.model, data, groups="ising")``.
+        model by likelihood, call ``fit(found.model, data, groups="ising")``.
 
     Raises
     ------

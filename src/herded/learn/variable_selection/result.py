@@ -48,10 +48,10 @@ class Selection:
         The posterior probability that a column is in the model.
     interval : ndarray, (p, 2)
         95 % intervals from independent herds; both ends equal the probability if all models were
-            enumerated.
+        enumerated.
     coefficients, deviations : ndarray, (p,)
         Posterior mean and standard deviation of the coefficients, averaged over models: the
-            coefficient of an excluded column is 0.
+        coefficient of an excluded column is 0.
     intercept : float
     models : tuple of RankedModel
         The best models found, best first. Their odds are exact even if models were sampled.

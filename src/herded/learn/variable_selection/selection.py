@@ -54,23 +54,23 @@ def select_variables(
     ----------
     X : array_like, (n, p)
         A pandas table also provides the names. An intercept is always in the model; columns are
-            centred and scaled.
+        centred and scaled.
     y : array_like, (n,)
     prior : "g" or "spike-slab"
         The prior of the coefficients of columns in the model: Zellner's g-prior, or independent
-            normals whose standard deviation is `slab` times that of the noise, for a column of
-            standard deviation 1.
+        normals whose standard deviation is `slab` times that of the noise, for a column of standard
+        deviation 1.
     g : float, optional
         The g of the g-prior; by default n, the unit information prior.
     slab : float
     inclusion : float or (float, float)
         The prior probability that a column is in the model, or the two parameters of its beta
-            prior: (1, 1) makes all model sizes equally likely, which suits many columns with few
-            relevant ones.
+        prior: (1, 1) makes all model sizes equally likely, which suits many columns with few
+        relevant ones.
     method : "exact", "herd" or "herded", optional
         By default "exact" up to 20 columns (it takes at most 24), else "herd". With "herded" each
-            chain herds in time, with pooled weights: the smallest error after some thousand sweeps,
-            but a small bias that remains in any run.
+        chain herds in time, with pooled weights: the smallest error after some thousand sweeps, but
+        a small bias that remains in any run.
     sweeps, burn_in : int
         Visits of every column in each member, after a burn-in (by default a fifth of `sweeps`).
     herd, chains : int

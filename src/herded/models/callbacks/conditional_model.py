@@ -48,24 +48,24 @@ class ConditionalModel:
     conditional : callable
         ``conditional(i, x, statistics, data, out)`` writes the log-probability of each state of
         variable `i` given the others into `out`, up to a constant; -inf forbids a state. `x` (N,)
-            holds the states of all variables as 64-bit integers and must not be written to. The
-            result must not depend on ``x[i]``.
+        holds the states of all variables as 64-bit integers and must not be written to. The result
+        must not depend on ``x[i]``.
     data : array, number or (nested) tuple of them, optional
         The data that the functions read. Arrays are copied unless they are read-only.
     statistics : callable, optional
         ``statistics(x, data)`` computes what a chain keeps in addition to `x`, such as sums, counts
-            or a factorisation: an array or a tuple of arrays, with the same shapes and types for
-            every `x`. By default the functions get an empty tuple.
+        or a factorisation: an array or a tuple of arrays, with the same shapes and types for every
+        `x`. By default the functions get an empty tuple.
     changed : callable, optional
-        ``changed(i, old, new, x, statistics, data)`` updates the statistics in place after
-            ``x[i]`` changed from `old` to `new`. By default they are rebuilt after every change.
+        ``changed(i, old, new, x, statistics, data)`` updates the statistics in place after ``x[i]``
+        changed from `old` to `new`. By default they are rebuilt after every change.
     neighbours : sequence of sequences of int, optional
-        The variables that each conditional depends on; by default all others. The paper's
-            "blanket" weights and visits by colour need it.
+        The variables that each conditional depends on; by default all others. The paper's "blanket"
+        weights and visits by colour need it.
     vectorised : bool
-        Whether the functions take all members of a herd at once. Then `x` is (members, N), `out`
-            is (members, K_i), every array of the statistics has a first axis of members, and `old`
-            and `new` are (members,) and equal where a member has not changed.
+        Whether the functions take all members of a herd at once. Then `x` is (members, N), `out` is
+        (members, K_i), every array of the statistics has a first axis of members, and `old` and
+        `new` are (members,) and equal where a member has not changed.
     compiled : bool, optional
         None compiles if Numba can, False never does, True raises an error if Numba cannot.
     names : sequence of str, optional
@@ -76,9 +76,9 @@ class ConditionalModel:
     Raises
     ------
     ModelError
-        If an argument is wrong. The functions are checked when a run starts and occasionally
-            during it: shapes, NaN, +inf, no possible state, a conditional that depends on ``x[i]``,
-            statistics that drift from a fresh computation.
+        If an argument is wrong. The functions are checked when a run starts and occasionally during
+        it: shapes, NaN, +inf, no possible state, a conditional that depends on ``x[i]``, statistics
+        that drift from a fresh computation.
 
     Examples
     --------

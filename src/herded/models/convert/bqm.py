@@ -103,8 +103,8 @@ def to_bqm(model: Model, *, beta: float = 1.0, vartype: str = "BINARY") -> Any:
     Returns
     -------
     dimod.BinaryQuadraticModel
-        Over the variables that are not observed. Labels are the model's names, or indices if it
-            has none.
+        Over the variables that are not observed. Labels are the model's names, or indices if it has
+        none.
 
     Raises
     ------

@@ -17,10 +17,9 @@ def from_networkx(graph: Any) -> FactorGraph:
     ----------
     graph : networkx.Graph
         Nodes carry `log_unary` (one log-potential per state) or `field` (h of an Ising spin, whose
-            log-potentials are -h and h). A node with neither has equal log-potentials for 2 states,
-            or for the number in its attribute `states`. Edges carry `log_pairwise` (a table whose
-            rows are states of the edge's first node) or `coupling` (J: J where states agree, else
-            -J).
+        log-potentials are -h and h). A node with neither has equal log-potentials for 2 states, or
+        for the number in its attribute `states`. Edges carry `log_pairwise` (a table whose rows are
+        states of the edge's first node) or `coupling` (J: J where states agree, else -J).
 
     Returns
     -------

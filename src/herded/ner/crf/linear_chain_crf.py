@@ -43,7 +43,7 @@ class CRF:
     ----------
     scheme : "io" or "bio"
         "io" has one label for each kind of name, as in the paper. "bio" has one for a name's first
-            word and one for the others, so that adjacent names of one kind stay separate.
+        word and one for the others, so that adjacent names of one kind stay separate.
     epochs : int
         The most visits to each sentence; fewer if a development set stops improving.
     rate : float
@@ -150,8 +150,7 @@ class CRF:
             If an option is out of range, or training diverges.
         Interrupted
             After Ctrl-C: a KeyboardInterrupt whose `result` is this CRF after the last complete
-            epoch, or
-                None before that.
+            epoch, or None before that.
         """
         self._check()
         documents, given = sentences_and_labels(X, y)

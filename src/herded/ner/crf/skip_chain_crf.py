@@ -35,8 +35,7 @@ class SkipCRF:
         The estimator of the chain, not fitted yet.
     folds : int
         The number of parts of the documents. Each part is labelled by a chain trained on the
-        others,
-            and the ties are fitted to these labels.
+        others, and the ties are fitted to these labels.
     rule : "next" or "all"
         Which words are linked: a name and its next mention, or all mentions.
     decoder : str

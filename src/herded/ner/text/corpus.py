@@ -44,7 +44,7 @@ def read_conll(
         The column of the label; the word is the first.
     mapping : mapping, optional
         New names for kinds, such as `herded.ner.text.labels.ENTITY_CLASSES`; kinds that it lacks
-            become "O".
+        become "O".
 
     Yields
     ------
