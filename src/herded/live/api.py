@@ -1,7 +1,7 @@
-"""What Python answers: the tables of a text that was pasted, and of a model that was dropped.
+"""Answers from Python: the tables of a pasted text, and of a dropped model.
 
-Each answer is a function from a request, an object of JSON, to an object. It checks what it gets,
-and raises `HerdedError` with a sentence that the page shows.
+Each answer is a function from a request, a JSON object, to an object. It checks the request and
+raises `HerdedError` with a sentence that the page shows.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ MAX_SEED = 2**31 - 1
 
 
 def text_answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The words of a text, and the conditionals of their labels with ties of a strength."""
+    """Return the words of a text, and the conditionals of their labels at a strength of ties."""
     text, strength = _text(request, "text"), _number(request, "ties", 0.0, MAX_TIE_STRENGTH)
     words = parse_pasted_text(text)
     model = text_model(words, strength)
@@ -30,7 +30,7 @@ def text_answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_answer(request: dict[str, Any]) -> dict[str, Any]:
-    """A model's names and neighbours, and its conditionals given what is observed."""
+    """Return a model's names and neighbours, and its conditionals given the evidence."""
     name, content, given = (_text(request, word) for word in ("name", "content", "given"))
     chains, seed = (
         _integer_field(request, "chains", 1, MAX_CHAINS),
@@ -51,7 +51,7 @@ RESPONDERS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def respond(name: str, request: object) -> tuple[int, dict[str, Any]]:
-    """The status and the object that answers a request."""
+    """Answer a request with a status and an object."""
     if not isinstance(request, dict):
         return 400, {"error": "expected an object"}
     try:

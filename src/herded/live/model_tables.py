@@ -1,4 +1,4 @@
-"""Models that are dropped on the page: read within limits, laid out as tables for its sampler."""
+"""Models dropped on the page: read within limits, laid out as tables for its sampler."""
 
 import base64
 from typing import Any
@@ -21,12 +21,12 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 
 MAX_PAGE_VARIABLES = 500
 MAX_PAGE_STATES = 64
-MAX_PAGE_MEMORY: Size = "256M"  # that reading and tables may take
+MAX_PAGE_MEMORY: Size = "256M"  # limit for reading and tables
 MAX_PAGE_ENTRIES = 2**20  # of tables: six megabytes of text, twice
 
 
 def read_dropped_model(name: str, content: bytes) -> FactorGraph:
-    """The model in a file that was dropped: text formats only, and nothing large."""
+    """Read the model in a dropped file: text formats only, and nothing large."""
     suffix = name.rpartition(".")[2].lower()
     if suffix not in ("uai", "bif", "xmlbif", "xml", "bifxml"):
         raise ModelError(f"expected a .uai, .bif or .xmlbif file, got {name!r:.80}")
@@ -45,7 +45,7 @@ def read_dropped_model(name: str, content: bytes) -> FactorGraph:
 
 
 def with_evidence(model: FactorGraph, text: str) -> FactorGraph:
-    """The model given evidence such as "0:1,4:0": numbers of variables and of their states."""
+    """Add evidence such as "0:1,4:0", numbers of variables and of their states, to a model."""
     evidence = IndexEvidence()
     for pair in filter(None, text.split(",")):
         variable, _, state = pair.partition(":")
@@ -56,7 +56,7 @@ def with_evidence(model: FactorGraph, text: str) -> FactorGraph:
 
 
 def describe_model(model: FactorGraph) -> dict[str, Any]:
-    """Names, states and neighbours."""
+    """Collect names, states and neighbours."""
     graph = [sorted(map(int, model.neighbours(i))) for i in range(model.n_variables)]
     states = [
         list(model.state_names[i]) if model.state_names else [str(k) for k in range(int(count))]
@@ -67,14 +67,14 @@ def describe_model(model: FactorGraph) -> dict[str, Any]:
 
 
 def page_chain_starts(model: FactorGraph, chains: int, seed: int) -> list[list[int]]:
-    """Where independent chains start, as `hd.infer` would let them."""
+    """Return where independent chains start, as `hd.infer` would let them."""
     check_support(model)
     keys = [stream_key(seed, chain, StreamPurpose.START_STATES) for chain in range(chains)]
     return [start.astype(np.int64).tolist() for start in dispersed_starts(model, keys)]
 
 
 def conditional_tables(model: FactorGraph, starts: list[list[int]]) -> dict[str, Any]:
-    """The conditionals of every variable, in layout "table", and where chains start.
+    """Return the conditionals of every variable, in layout "table", and where chains start.
 
     Herding in time has coarser ones where variables have several states (`draws.fixed_point`).
     """

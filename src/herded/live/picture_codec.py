@@ -1,4 +1,4 @@
-"""Pictures of two levels as links spell them, and noise: what `page/sampler/picture.js` does."""
+"""Pictures of two levels as encoded in links, and noise, as in `page/sampler/picture.js`."""
 
 import base64
 import binascii
@@ -10,11 +10,11 @@ from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.exp_log import log_array
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-DRAWS_PER_PIXEL = 32  # for each pixel, of which four in five succeed
+DRAWS_PER_PIXEL = 32  # for each pixel; four in five of these succeed
 
 
 def normal_numbers(seed: int, n: int) -> np.ndarray:
-    """A normal number for each of n pixels: Marsaglia's polar method, one of each pair."""
+    """Draw a normal number for each of n pixels by Marsaglia's polar method, one of each pair."""
     key = stream_key(seed, 0, StreamPurpose.PICTURE_NOISE)
     bits = random_bits_array(key, n * DRAWS_PER_PIXEL).reshape(n, DRAWS_PER_PIXEL)
     u = (bits >> np.uint64(32)).astype(np.float64) * 2.0**-31 - 1.0
@@ -29,12 +29,12 @@ def normal_numbers(seed: int, n: int) -> np.ndarray:
 
 
 def noisy_picture(bits: np.ndarray, sigma: float, seed: int) -> np.ndarray:
-    """The picture, -1 and 1, seen through noise of this standard deviation."""
+    """Add noise of this standard deviation to the picture of -1 and 1."""
     return np.where(bits, 1.0, -1.0) + sigma * normal_numbers(seed, bits.size).reshape(bits.shape)
 
 
 def decode_picture(text: str, n: int) -> np.ndarray:
-    """The n bits of a picture: "r" and lengths of runs, 0 first, or "b" and bits, in base 64."""
+    """Decode the n bits of a picture: "r" and run lengths, 0 first, or "b" and bits, in base 64."""
     try:
         padding = "=" * (-(len(text) - 1) % 4)
         coded = np.frombuffer(base64.urlsafe_b64decode(text[1:] + padding), np.uint8)
@@ -49,7 +49,7 @@ def decode_picture(text: str, n: int) -> np.ndarray:
 
 
 def _lengths(coded: np.ndarray) -> list[int]:
-    """Seven bits to a byte, the lowest first; the highest bit says that more follow."""
+    """Decode numbers of seven bits per byte, lowest first; the top bit means that more follow."""
     found, length, place = [], 0, 0
     for byte in coded.tolist():
         length += (byte & 127) << place

@@ -1,8 +1,8 @@
-"""What a link of the live page asks for: a scene and its settings, as texts.
+"""Links of the live page: a scene and its settings, as texts.
 
     http://127.0.0.1:8731/TOKEN/#two?eps=0.01&seed=3&method=herded&sweeps=1000
 
-The part behind # is all that counts; whatever stands before it may be left out.
+Only the part after # counts; the part before it may be left out.
 """
 
 import base64
@@ -23,29 +23,31 @@ SCENES = {  # scene: methods whose states have a hash
     "model": ("gibbs", "herded"),
 }
 MAX_LINK_SWEEPS = 10_000_000
-MAX_LINK_FILE_BYTES = 2**21  # of a file in a link
+MAX_LINK_FILE_BYTES = 2**21  # largest file in a link
 
 
 @dataclass(frozen=True)
 class SceneLink:
-    """A scene, and the words that follow it."""
+    """A scene, and the settings that follow it."""
 
     scene: str
     words: dict[str, str]
 
     def text(self, name: str) -> str:
-        """A word that must be there."""
+        """Return a setting that must be there."""
         if name not in self.words:
             raise MethodError(f"expected {name}=... in the link to {self.scene}, got none")
         return self.words[name]
 
     def one_of(self, name: str, known: Collection[str]) -> str:
+        """Return a setting that must be one of the `known` words."""
         found = self.text(name)
         if found not in known:
             raise MethodError(f"expected {name}= as one of {', '.join(known)}, got {found!r:.80}")
         return found
 
     def number(self, name: str, least: float, most: float) -> float:
+        """Return a setting as a number from `least` to `most`."""
         try:
             found = float(self.text(name))
         except ValueError:
@@ -57,13 +59,14 @@ class SceneLink:
         return found
 
     def whole(self, name: str, least: int, most: int) -> int:
+        """Return a setting as a whole number from `least` to `most`."""
         found = self.number(name, least, most)
         if found != int(found):
             raise MethodError(f"expected {name}= as a whole number, got {self.text(name)!r:.80}")
         return int(found)
 
     def file(self, name: str) -> bytes:
-        """The content of a file that the page has packed (deflate, base 64) into a word."""
+        """Return the content of a file that the page packed (deflate, base 64) into a setting."""
         text = self.text(name)
         try:
             packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -76,7 +79,7 @@ class SceneLink:
 
 
 def read_link(text: str) -> SceneLink:
-    """The link, or the part of it behind #.
+    """Parse a link, or the part of it after #.
 
     Examples
     --------

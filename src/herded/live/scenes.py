@@ -1,8 +1,8 @@
-"""The models and methods of the scenes, from the words of a link, and the hash of a run.
+"""The models and methods of the scenes, from the settings of a link, and the hash of a run.
 
-The page has the same in `page/sampler/runs.js`. Both sides give the SHA-256 of the states after the
-last sweep, a byte each, member after member, and of how often each variable was in each of its
-states, as 64-bit whole numbers.
+The page does the same in `page/sampler/runs.js`. Both compute the SHA-256 of the states after the
+last sweep, one byte each, member after member, followed by how often each variable was in each of
+its states, as 64-bit whole numbers.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ MAX_SEED = 2**31 - 1
 
 @dataclass(frozen=True)
 class SceneSettings:
-    """What a link stands for."""
+    """The model, method and length of the run that a link describes."""
 
     model: Model
     method: Gibbs | HerdedGibbs
@@ -44,7 +44,7 @@ class SceneSettings:
 
 
 def scene_of(link: SceneLink, path: FilePath | None = None) -> SceneSettings:
-    """The model, method and length of a run; `path` is the file of a link to a model."""
+    """Build the model, method and length of a run; `path` is the file of a link to a model."""
     name = link.one_of("method", SCENES[link.scene])
     seed, sweeps = link.whole("seed", 0, MAX_SEED), link.whole("sweeps", 1, MAX_LINK_SWEEPS)
     methods: dict[str, Gibbs | HerdedGibbs] = {
@@ -78,30 +78,32 @@ def scene_of(link: SceneLink, path: FilePath | None = None) -> SceneSettings:
 
 
 def _net(link: SceneLink, path: FilePath | None) -> FactorGraph:
-    """The model of a file on the disk, or of the one that the link has in it."""
+    """Read the model of a file on disk, or of the one contained in the link."""
     if path is not None:
         return to_factor_graph(read_model(path))
     if "z" not in link.words:
-        raise FileError("expected the model's file after --model, got a link without one")
+        raise FileError(
+            "expected the model's file as --model, since the link contains none, got no file"
+        )
     return read_dropped_model(link.text("file"), link.file("z"))
 
 
 def weight_model(p: float) -> FactorGraph:
-    """One variable that is 1 with probability p."""
+    """Build a model of one variable that is 1 with probability p."""
     return FactorGraph([2], [((0,), log_array([1.0 - p, p]))])
 
 
 def two_variables(eps: float) -> FactorGraph:
-    """Table 1 of the paper."""
+    """Build the model of table 1 of the paper."""
     joint = np.array([[0.25 - eps, eps], [eps, 0.75 - eps]])
     return FactorGraph([2, 2], [((0, 1), log_array(joint))])
 
 
 def digest_of(scene: SceneSettings) -> str:
-    """Run a scene, and give the hash that the page shows after as many sweeps."""
+    """Run a scene, and return the hash that the page shows after as many sweeps."""
     model, method = scene.model, scene.method
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of one chain nothing is claimed here but its bits
+        warnings.simplefilter("ignore")  # only the bits of a single chain matter here
         result = infer(
             model,
             method,

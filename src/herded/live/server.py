@@ -1,8 +1,8 @@
 """A small web server for one reader: loopback only, under a secret path, for its own page only.
 
-Whoever knows the token in the link may ask; a page of another origin may not, and neither may one
-that found its way here under another host's name. Files are looked up among those of the page,
-never on the disk. Bodies, connections and the time of an answer are limited.
+Only requests with the token in the link are answered, and not those of a page from another origin
+or under another host's name. Files are looked up among those of the page, never on the disk. The
+size of requests, connections and the time of an answer are limited.
 """
 
 import json
@@ -17,13 +17,13 @@ from herded.version import __version__
 
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 2**21  # of a request's body
-REQUEST_TIMEOUT_SECONDS = 15.0  # seconds for a request to come in
-ANSWER_TIMEOUT_SECONDS = 60.0  # seconds for an answer: compilers may come first
-MAX_CONNECTIONS = 16  # connections
+REQUEST_TIMEOUT_SECONDS = 15.0  # for a request to arrive
+ANSWER_TIMEOUT_SECONDS = 60.0  # for an answer, including compilation
+MAX_CONNECTIONS = 16
 
 
 class LiveServer(ThreadingHTTPServer):
-    """Serves the page at `link`, until `serve_forever` is interrupted."""
+    """A server of the page at `link`, until `serve_forever` is interrupted."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -46,29 +46,31 @@ class LiveServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """Start a thread for a connection, or close it if there are too many."""
         if not self.room.acquire(blocking=False):
             self.shutdown_request(request)
             return
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Handle a connection, and release its place at the end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self.room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a reader that went away is no news."""
+        """Ignore errors of a connection, such as a reader that left."""
 
     def think(self, name: str, request: object) -> tuple[int, dict[str, Any]]:
-        """The answer, or that it took too long; then the work goes on, and others wait for it."""
+        """Compute an answer, or report a timeout; later requests then wait for the work."""
         found: list[tuple[int, dict[str, Any]]] = []
 
         def work() -> None:
             try:
                 found.append(respond(name, request))
-            except Exception as error:  # a mistake of ours, which must not be silent
-                found.append((500, {"error": f"expected an answer, but: {error!r:.200}"}))
+            except Exception as error:  # a bug, which must not be silent
+                found.append((500, {"error": f"could not compute an answer: {error!r:.200}"}))
             finally:
                 self.thinking.release()
 
@@ -85,13 +87,14 @@ class LiveServer(ThreadingHTTPServer):
 
 
 class RequestHandler(BaseHTTPRequestHandler):
-    """One connection."""
+    """The handler of one connection."""
 
     server: LiveServer
     timeout = REQUEST_TIMEOUT_SECONDS
     server_version, sys_version = f"herded/{__version__}", ""
 
     def do_GET(self) -> None:
+        """Send a file of the page."""
         path = self._path()
         if path is None:
             return
@@ -103,6 +106,7 @@ class RequestHandler(BaseHTTPRequestHandler):
             self._send(200, content, type_of(path))
 
     def do_POST(self) -> None:
+        """Answer a request of the page."""
         path = self._path()
         if path is None:
             return
@@ -119,7 +123,7 @@ class RequestHandler(BaseHTTPRequestHandler):
                 self._send(status, json.dumps(found).encode(), "application/json")
 
     def _path(self) -> str | None:
-        """What is asked for behind the token; None, and refused, where that is not this page's."""
+        """Return the path after the token; refuse other paths and return None."""
         if self.headers.get("Host") != f"{HOST}:{self.server.port}":
             self._refuse(403, f"expected the host {HOST}")
             return None
@@ -130,7 +134,7 @@ class RequestHandler(BaseHTTPRequestHandler):
         return rest[0]
 
     def _body(self) -> Any:
-        """The object that was sent; None, and refused, where it is none or too large."""
+        """Return the object in the request; refuse a wrong or too large one and return None."""
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
             return self._refuse(411, "expected a length")
@@ -162,4 +166,4 @@ class RequestHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the terminal is the reader's."""
+        """Log nothing, since the terminal belongs to the reader."""

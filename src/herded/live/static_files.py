@@ -1,4 +1,4 @@
-"""The page's files: where they are, what they are, and a copy of them for any web server."""
+"""The files of the page: their paths and types, and a copy of them for any web server."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -14,7 +14,7 @@ CONTENT_TYPES = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-# Nothing is asked of any other place; styles that scripts set are the page's own.
+# The page loads nothing from elsewhere; styles set by scripts are its own.
 SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'"
@@ -22,7 +22,7 @@ SECURITY_POLICY = (
 
 
 def page_files(folder: Traversable | None = None, before: str = "") -> Iterator[tuple[str, bytes]]:
-    """Every file of the page by its path, such as "sampler/exp.js"."""
+    """Yield every file of the page by its path, such as "sampler/exp.js"."""
     for entry in (files("herded.live") / "page" if folder is None else folder).iterdir():
         if entry.is_dir():
             yield from page_files(entry, f"{before}{entry.name}/")
@@ -31,12 +31,12 @@ def page_files(folder: Traversable | None = None, before: str = "") -> Iterator[
 
 
 def type_of(path: str) -> str:
-    """The media type of a file of the page."""
+    """Return the media type of a file of the page."""
     return CONTENT_TYPES[path.rpartition(".")[2]]
 
 
 def write_page(out: Path) -> int:
-    """Copy the page into a folder; give how many files it has."""
+    """Copy the page into a folder; return the number of its files."""
     count = 0
     for name, content in page_files():
         target = out / name
@@ -44,7 +44,7 @@ def write_page(out: Path) -> int:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileError(
-                f"expected to make the folder {target.parent}, but: {error.strerror or error}"
+                f"could not create the folder {target.parent}: {error.strerror or error}"
             ) from error
         with atomic_files.atomic_replacement(target, FileError, "--out") as file:
             file.write(content)

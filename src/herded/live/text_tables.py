@@ -1,4 +1,4 @@
-"""Texts that are pasted into the page: a chain of labels, tied as strongly as the slider says."""
+"""Texts pasted into the page: a chain of labels, with ties of the slider's strength."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +21,7 @@ MAX_TIE_STRENGTH = 16.0
 
 @dataclass(frozen=True)
 class Text:
-    """The words of a text, and what the chain alone makes of them."""
+    """The words of a text, and the chain's scores of their labels."""
 
     document: Document
     batch: Batch
@@ -29,7 +29,7 @@ class Text:
 
 
 def parse_pasted_text(text: str) -> Text:
-    """The words of a text that is short enough to be drawn."""
+    """Split a text into words if it is short enough to be drawn."""
     if len(text) > MAX_TEXT_CHARS:
         raise MethodError(
             f"expected at most {MAX_TEXT_CHARS:,} characters, got {len(text):,}: herded ner tag "
@@ -44,14 +44,14 @@ def parse_pasted_text(text: str) -> Text:
 
 
 def text_model(text: Text, strength: float) -> FactorGraph:
-    """A label for each word; mentions of a word pull each other `strength` times as learnt."""
+    """Build a model with a label for each word and ties of `strength` times the learned one."""
     learnt = _ties()
     ties = replace(learnt, table=strength * learnt.table)
     return build_document_model(english_recogniser().chain, text.batch, text.scores, ties)
 
 
 def described_text(text: Text) -> dict[str, Any]:
-    """Places of words and sentences, kinds of names, ties, and the exact answer without ties."""
+    """Describe words, sentences, kinds, ties, and the exact answer without ties."""
     chain, ties = english_recogniser().chain, _ties()
     sentences = text.document.sentences
     alone = replace(chain, transitions=ties.trust * chain.transitions)
@@ -68,7 +68,7 @@ def described_text(text: Text) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def english_recogniser() -> Recogniser:
-    """The English model of the package: one label for each kind, outside first."""
+    """Load the English model of the package, with one label for each kind, outside first."""
     return load()
 
 

@@ -36,40 +36,40 @@ def denoise(
 ) -> np.ndarray:
     """Return a clean version of a noisy picture.
 
-    By default the picture itself decides between two levels, grey levels, and no change at all:
-    a model is used only where the picture gives evidence of noise that the model would reduce. A
-    clean picture comes back as it is.
+    By default the picture itself decides between two levels, grey levels, and no change at all: a
+    model is used only if the picture shows noise that the model would reduce. A clean picture is
+    returned unchanged.
 
     Parameters
     ----------
-    image : array_like of shape (H, W)
-        The noisy picture; bool, or numbers. Masked pixels of a masked array and NaN are missing,
-        and are filled.
+    The noisy picture, as bools or numbers. Masked pixels of a masked array and NaN count as
+        missing, and are filled.
     sigma : float, optional
         The standard deviation of the noise, in the picture's units; estimated by default.
     coupling : float or "auto"
-        How much neighbours are alike; "auto" estimates it.
+        The similarity of neighbours; "auto" estimates it.
     levels : int, "grey" or sequence of float, optional
-        The values that a clean pixel can have, and no more decisions by evidence. 2 means False and
-        True for a bool picture, the values that occur if no others do, else two estimated ones.
-        "grey" is for grey pictures, with as many levels as the noise leaves to tell apart, a number
-        K for K levels from the darkest to the brightest; more than two are averaged under the
-        posterior.
+        The values of clean pixels, instead of a decision by evidence. 2 means False and True for a
+            bool picture, the values that occur if there are only two, else two estimated ones.
+            "grey" means a grey picture with as many levels as the noise lets one distinguish, and a
+            number K means K levels from the darkest to the brightest. More than two levels are
+            averaged under the posterior.
     noise : {"auto", "gauss", "flip"}
-        Gaussian noise, cut to the range of the picture if many pixels are at its ends; or flips: a
-        share of pixels has the other level, or is black or white in a grey picture (salt and
-        pepper). "auto" means flips where there are only two values and no sigma is given, and in
-        a grey picture where scattered black and white pixels are far from their neighbours.
+        Gaussian noise, cut to the range of the picture if many pixels are at its ends; or flips,
+            which give a share of pixels the other level, or make it black or white in a grey
+            picture (salt and pepper). "auto" means flips if there are only two values and no sigma
+            is given, and in a grey picture with scattered black and white pixels far from their
+            neighbours.
     method : Sampler or Solver, optional
         By default Gibbs(herd=64).
     sweeps : int
-        Traversals of the picture, after a third as many that do not count.
+        The number of sweeps over the picture, after a burn-in of a third as many.
 
     Returns
     -------
     ndarray of shape (H, W)
         A plain array without a mask or NaN, of the picture's dtype, rounded for whole numbers, and
-        within its range. Levels that the dtype cannot hold make it floats.
+            within its range. If the dtype cannot hold the levels, the result has floats.
 
     Raises
     ------
@@ -79,12 +79,12 @@ def denoise(
     Warns
     -----
     HerdedWarning
-        If the model does not fit: the picture has noise that no model reduces and is left as it is,
-        or it does not have the two levels asked for.
+        If the model does not fit: the picture has noise that no model reduces, and is returned
+            unchanged, or it does not have the two levels asked for.
 
     See Also
     --------
-    restore : also gives the posterior and the estimates.
+    restore : also returns the posterior and the estimates.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def restore(
     sweeps: int = 30,
     progress: bool | None = False,
 ) -> Denoised:
-    """Denoise a picture, and give the posterior and the parameters that were used.
+    """Denoise a picture, and return the posterior and the parameters as well.
 
     Parameters
     ----------
     image, sigma, coupling, levels, noise, method, sweeps
         As for `denoise`.
     progress : bool, optional
-        Whether a bar may be shown on a terminal.
+        Whether to show a progress bar on a terminal: only in long runs (None), or never (False).
 
     Returns
     -------
@@ -135,8 +135,8 @@ def restore(
     Warns
     -----
     HerdedWarning
-        If the model does not fit: the picture has noise that no model reduces and is left as it is,
-        or it does not have the two levels asked for.
+        If the model does not fit: the picture has noise that no model reduces, and is returned
+            unchanged, or it does not have the two levels asked for.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def restore(
     return found
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def _restore_silently(
     image: ArrayLike,
     sigma: float | None,
@@ -166,7 +166,7 @@ def _restore_silently(
     noise: str,
     runs: HerdRuns,
 ) -> Denoised:
-    """Restore, without a warning: it names the line of the caller."""
+    """Restore without a warning, which must name the line of the caller."""
     if levels is None:
         found = restore_by_evidence(image, sigma, coupling, noise, runs)
     else:
@@ -176,13 +176,13 @@ def _restore_silently(
 
 
 def _given_values(levels: int | str | Sequence[float] | None) -> np.ndarray | None:
-    """The values of levels that were given one by one; else None."""
+    """Return the values of levels if they were given one by one, else None."""
     one_word = levels is None or isinstance(levels, str) or np.ndim(levels) == 0
     return None if one_word else np.asarray(levels, np.float64)
 
 
 def _as_input(found: Denoised, kind: np.dtype, given: np.ndarray | None) -> np.ndarray:
-    """The picture in the dtype of the input; as floats if that cannot hold the levels."""
+    """Convert the picture to the input's dtype, or to floats if that cannot hold the levels."""
     image = found.image
     if kind.kind == "b":
         if found.model == "grey":
@@ -208,7 +208,7 @@ def _are_whole_numbers(values: np.ndarray, low: int, high: int) -> bool:
 
 
 def _round_to_dtype(image: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """To whole numbers that the dtype has: a float next to 2^64 is no such number."""
+    """Round to whole numbers of the dtype; a float next to 2^64 is not one of them."""
     ends = np.iinfo(kind)
     whole = np.round(image)
     inside = np.clip(whole, ends.min, np.nextafter(float(ends.max), 0) if ends.bits > 53 else None)

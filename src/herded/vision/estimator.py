@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: every row of X is a picture, flattened; NaN are missing pixels."""
+"""A scikit-learn transformer: every row of X is a flattened picture; NaN are missing pixels."""
 
 import math
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ FLOAT_TYPES = (np.float64, np.float32)
 
 
 class IsingDenoiser(TransformerMixin, BaseEstimator):
-    """Denoise pictures that are rows of X: a transformer for scikit-learn.
+    """A scikit-learn transformer that denoises pictures, which are the rows of X.
 
     Parameters
     ----------
     sigma : float, optional
         The standard deviation of the noise; estimated for each picture by default.
     coupling : float or "auto"
-        How much neighbours are alike; "auto" estimates it for each picture.
+        The similarity of neighbours; "auto" estimates it for each picture.
     levels : int, "grey" or sequence of float, optional
     noise : {"auto", "gauss", "flip"}
-        As in `herded.vision.denoise`: by default each picture is restored by the model that it
-        gives evidence for, or left as it is.
+        As in `herded.vision.denoise`: by default each picture is restored by the model that its
+            evidence supports, or returned unchanged.
     sweeps : int
-        Traversals of each picture.
+        The number of sweeps over each picture.
     shape : (int, int), optional
-        The shape of the pictures. By default a square if the number of features is one, else one
-        line.
+        The shape of the pictures. By default a square if the number of features is a square, else a
+            single line.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
         self.shape = shape
 
     def __sklearn_tags__(self) -> "Tags":
-        """What scikit-learn may expect: NaN are welcome, float32 comes back as float32."""
+        """Declare to scikit-learn that NaN are allowed and that float32 is preserved."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

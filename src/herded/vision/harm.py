@@ -1,8 +1,9 @@
-"""What a restored picture probably did to the errors: judged by the noisy picture alone.
+"""The probable effect of a restoration on the errors, judged from the noisy picture alone.
 
-Stein's estimate bounds the errors if there is Gaussian noise of the size assumed. Whether there is,
-the rest of this file asks of what a model takes away: neighbours share little of it, large changes
-do not keep a distance from each other, and levels explain no more than the range can have cut off.
+Stein's estimate bounds the errors if the noise is Gaussian and of the assumed size. The rest of
+this module tests that assumption on what a model removes: neighbours share little of it, large
+changes do not keep a distance from each other, and levels explain no more than the range can have
+cut off.
 """
 
 from dataclasses import replace
@@ -17,15 +18,15 @@ from herded.vision.noise.scatter import is_random_scatter
 from herded.vision.restoration import Denoised, Restoration
 from herded.vision.validation import DenoisingOptions
 
-MAX_HARM = 0.9  # of what Stein's estimate allows, and of errors after over errors before
-# times the variance of wrong pixels: what neighbours share of the rest at most
+MAX_HARM = 0.9  # limit for Stein's estimate, and for errors after over errors before
+# times the variance of wrong pixels: the most that neighbours may share of the rest
 MAX_UNEXPLAINED_RATIO = 1.5
 MAX_AT_END = 0.2  # of the pixels at either end of the range, for a grey picture
-CUT_SHIFT = 0.7  # of seen sigmas: the mean of cut noise is 0.4 sigma, and 0.58 of it is seen
-DISTANCE_SHIFT = 0.5  # less, of the distance of a level from the end of the range
-OUTLIER = 2.5  # sigmas: changes of that size must not keep a distance
-MAX_VARIANCE_RATIO = 1.3  # times the variance of the noise: what two levels leave over at most
-# the same where both levels are ends of the range, which cut it off
+CUT_SHIFT = 0.7  # of observed sigmas: the mean of cut noise is 0.4 sigma, of which 0.58 is observed
+DISTANCE_SHIFT = 0.5  # subtracted, as a share of a level's distance from the end of the range
+OUTLIER = 2.5  # in sigmas: changes of this size must not keep a distance
+MAX_VARIANCE_RATIO = 1.3  # largest residual of two levels, over the variance of the noise
+# the same if both levels are ends of the range, which cut it off
 MAX_VARIANCE_RATIO_AT_ENDS = 1.6
 
 
@@ -35,30 +36,30 @@ class Candidate(NamedTuple):
     attempt: Restoration
     changed: float  # mean squared difference to the noisy picture
     risk: float  # Stein's estimate of the mean squared error, over the variance of the noise
-    harm: float  # the same over what noise allows to change
+    harm: float  # the same over the change that the noise allows
 
 
 def is_cut_at_both_ends(pixels: np.ndarray) -> bool:
-    """Whether the picture is black and white under noise that its range cuts off.
+    """Return whether the picture is black and white under noise that its range cuts off.
 
-    Black and white pixels are then right as they are, and means of neighbours are not.
+    Black and white pixels are then right as they are, while means of neighbours are wrong.
     """
     return all((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
 
 
 def _is_cut(pixels: np.ndarray) -> bool:
-    """Whether many pixels are at an end of the range: noise looks weaker there than it is."""
+    """Return whether many pixels are at an end of the range, where noise looks too weak."""
     return any((pixels == end).mean() > MAX_AT_END for end in (pixels.min(), pixels.max()))
 
 
 def judge_restoration(
     attempt: Restoration, chosen: DenoisingOptions, noise: float, weight: float = 1.0
 ) -> Candidate:
-    """Estimate the errors of a restored picture, by Stein, under noise of that sigma.
+    """Estimate the errors of a restored picture by Stein's method, under noise of that sigma.
 
-    A weight below 1 leaves a share of the noisy picture in the restored one: photographs have grain
-    and fur of their own, which look like noise. If of a variance n2 a part g2 is the picture's, the
-    best share to take away is 1 - g2 / n2.
+    A weight below 1 keeps a share of the noisy picture in the restored one: photographs have grain
+    and fur of their own, which look like noise. If a part g2 of a variance n2 belongs to the
+    picture, the best share to remove is 1 - g2 / n2.
     """
     restored, divergence = attempt
     if weight < 1:
@@ -68,7 +69,9 @@ def judge_restoration(
         attempt = Restoration(restored, divergence)
     left = (chosen.noisy - restored.image).astype(float)
     known = np.ones(left.shape, bool) if chosen.missing is None else ~chosen.missing
-    if restored.model == "two-level":  # a range that ends moves means, which the model knows
+    if (
+        restored.model == "two-level"
+    ):  # the ends of the range shift means, which the model accounts for
         for level in restored.levels:
             here = (restored.image == level) & known
             if here.any():
@@ -87,7 +90,7 @@ def judge_restoration(
     ):
         harm = np.inf
     if restored.model == "grey" and (
-        restored.coupling == 0  # neighbours say nothing
+        restored.coupling == 0  # neighbours carry no information
         or (_is_cut(chosen.known_pixels) and changed > MAX_VARIANCE_RATIO * (weight * noise) ** 2)
     ):
         harm = np.inf
@@ -100,7 +103,7 @@ def judge_restoration(
 def _shift_by_range(
     level: float, shift: float, noise: float, range_ends: tuple[float, float]
 ) -> float:
-    """What of a level's mean residual is explained by noise that is cut off at the range's ends."""
+    """Return the part of a level's mean residual that noise cut off by the range explains."""
     most = CUT_SHIFT * noise
     down, up = (
         max(most - DISTANCE_SHIFT * abs(end - level), 0.0) if np.isfinite(end) else 0.0
@@ -110,14 +113,14 @@ def _shift_by_range(
 
 
 def _has_scattered_outliers(left: np.ndarray, known: np.ndarray, noise: float) -> bool:
-    """Whether pixels that a model changes much do not keep a distance, as dots of a screen do."""
+    """Return whether strongly changed pixels do not keep a distance, as dots of a screen do."""
     return all(
         is_random_scatter(sign * left > OUTLIER * noise, known, lattices=False) for sign in (-1, 1)
     )
 
 
 def _expected_error_ratio(restored: Denoised, chosen: DenoisingOptions, known: np.ndarray) -> float:
-    """The squared errors after over those before that the posterior of two levels expects."""
+    """Return the squared errors after over those before, by the posterior of two levels."""
     assert restored.result is not None
     low, high = restored.levels
     bright = restored.result.marginals[..., 1][known]
@@ -128,9 +131,9 @@ def _expected_error_ratio(restored: Denoised, chosen: DenoisingOptions, known: n
 
 
 def _has_other_levels(restored: Denoised, left: np.ndarray, known: np.ndarray) -> bool:
-    """Whether neighbours share more of what two levels leave over than wrong pixels explain.
+    """Return whether neighbours share more of the residual than wrong pixels explain.
 
-    Noise is not shared. Pixels of the wrong level may be, and the posterior expects as many.
+    Noise is not shared. Pixels of the wrong level may be, as often as the posterior predicts.
     """
     assert restored.result is not None
     if min(left.shape) < 3:

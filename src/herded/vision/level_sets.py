@@ -1,13 +1,13 @@
-"""Grey pictures by their level sets: is a pixel brighter than t? Two levels for every t.
+"""Grey pictures by their level sets: for every threshold t, whether a pixel is brighter.
 
-A step from one grey level to another crosses the thresholds between them, and each costs its
-coupling: the prior is linear in the difference of levels, not blind to it as a Potts model is.
-Thresholds run apart from each other, each an Ising model whose field is the log-odds of
-"brighter than t" for the pixel alone,
+A step from one grey level to another crosses the thresholds between them, and each adds its
+coupling to the cost: the prior is linear in the difference of levels, unlike that of a Potts model.
+Each threshold is a separate Ising model whose field is the log-odds of "brighter than t" for the
+pixel alone,
 
     f_i = 1/2 log P(x_i > t | y_i) / P(x_i < t | y_i),   x_i = y_i + sigma z,
 
-and the answer is the lowest level plus, for every threshold, its step times P(brighter | picture):
+and the result is the lowest level plus, for every threshold, its step times P(brighter | picture):
 a posterior mean. The coupling is that of the least risk by Stein's estimate, which needs no clean
 picture:  mean (y - found)^2 + 2 sigma^2 mean d found_i / d y_i - sigma^2.
 """
@@ -30,46 +30,46 @@ GREY_COUPLING_GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.1, 1.4, 1.
 FIRST_COUPLING = GREY_COUPLING_GRID.index(0.6)
 # levels of a picture, and steps within one sigma
 MIN_GREY_LEVELS, MAX_GREY_LEVELS, LEVELS_PER_SIGMA = 16, 64, 1.3
-# sigma in steps between thresholds, at least: harder ones round the picture
+# least sigma, in steps between thresholds: coarser ones round the picture
 MIN_SIGMA_IN_STEPS = 0.7
 DERIVATIVE_STEP = 1e-3  # step of the numerical derivative, in sigmas
-# field of a missing pixel: chains start from the guess, and nothing else changes
+# field of a missing pixel: chains start from the guess, and it has no other effect
 MISSING_PIXEL_FIELD = 1e-6
-# of the range: an end pixel so far from its neighbours' median is noise
+# of the range: an end pixel this far from its neighbours' median is noise
 MIN_OUTLIER_DISTANCE = 0.25
-MIN_GREY_SHARE = 0.5  # of the pixels of a grey picture are neither black nor white
-OUTLIER_SIGMAS = 4.0  # sigmas of the other noise that are not as far
-MIN_SALT_SHARE = 0.003  # of all pixels are so far and at an end, where there is salt or pepper;
-END_RANGE_SHARE = 0.1  # few within so much of the range of that end,
-LONELY = 0.8  # of the ends of a picture of few values: its black and white are noise
-SCATTER_MARGIN = 0.1  # and their neighbours are not much more often so than others
+MIN_GREY_SHARE = 0.5  # least share of pixels that are neither black nor white in a grey picture
+OUTLIER_SIGMAS = 4.0  # in sigmas of the other noise, which does not reach as far
+MIN_SALT_SHARE = 0.003  # least share of pixels this far and at an end, if there is salt or pepper
+END_RANGE_SHARE = 0.1  # share of the range near that end, which has few pixels
+LONELY = 0.8  # share of the ends in a picture of few values whose black and white are noise
+SCATTER_MARGIN = 0.1  # by how much more often their neighbours may be at an end than others
 
 RunHerd = Callable[[Lattice, int], Result]
 
 
 class GreyFit(NamedTuple):
-    """A noisy grey picture and what is known of it."""
+    """A noisy grey picture and what is known about it."""
 
     noisy: np.ndarray
     levels: np.ndarray
     sigma: float
     odd: tuple[float, float] = (0.0, 0.0)  # the share of noise among the darkest, the brightest
-    missing: np.ndarray | None = None  # pixels that say nothing; `noisy` has a guess there
+    missing: np.ndarray | None = None  # pixels without information; `noisy` has a guess there
 
 
 def grey_levels(low: float, high: float, sigma: float) -> np.ndarray:
-    """As many levels from `low` to `high` as noise of that sigma leaves to tell apart."""
+    """Return the levels from `low` to `high` that can be distinguished under this noise."""
     number = (high - low) / sigma * LEVELS_PER_SIGMA if sigma > 0 else MAX_GREY_LEVELS
     return np.linspace(low, high, int(min(max(number, MIN_GREY_LEVELS), MAX_GREY_LEVELS)))
 
 
 def posterior_mean(picture: GreyFit, coupling: float, run: RunHerd) -> tuple[np.ndarray, float]:
-    """The posterior mean of every pixel, and the mean of its slope d found / d y."""
+    """Compute the posterior mean of every pixel, and the mean slope d found / d y."""
     noisy, levels, sigma, _, missing = picture
     found, slope = np.full(noisy.shape, levels[0]), 0.0
     for number, (below, above) in enumerate(pairwise(levels)):
         step = float(above - below)
-        if step == 0:  # as in a picture of one value
+        if step == 0:  # for a picture of one value
             continue
         soft = max(sigma, MIN_SIGMA_IN_STEPS * step)
         off = (noisy - (below + above) / 2) / soft
@@ -87,7 +87,7 @@ def posterior_mean(picture: GreyFit, coupling: float, run: RunHerd) -> tuple[np.
 
 
 def _doubt_end_pixels(picture: GreyFit, odds: np.ndarray) -> np.ndarray:
-    """Log-odds where black and white pixels may be salt and pepper, and say nothing then."""
+    """Return log-odds that discount black and white pixels which may be salt and pepper."""
     noisy = picture.noisy
     for odd, end in zip(picture.odd, (noisy.min(), noisy.max()), strict=True):
         if odd > 0:
@@ -99,16 +99,16 @@ def _doubt_end_pixels(picture: GreyFit, odds: np.ndarray) -> np.ndarray:
 
 
 def odd_ends(noisy: np.ndarray) -> tuple[float, float]:
-    """The shares of the darkest and of the brightest pixels that are salt and pepper."""
+    """Return the shares of the darkest and brightest pixels that are salt and pepper."""
     far = far_from_neighbours(noisy)
     return float(far[noisy == noisy.min()].mean()), float(far[noisy == noisy.max()].mean())
 
 
 def has_salt_and_pepper(noisy: np.ndarray) -> bool:
-    """Whether a grey picture shows salt or pepper.
+    """Return whether a grey picture shows salt or pepper.
 
-    Then many pixels are black or white, far from their neighbours by what the noise of the others
-    is, few are nearly so, and they lie anywhere: thin strokes lie side by side.
+    Then many black or white pixels are farther from their neighbours than the other noise explains,
+    few are nearly so, and they are scattered, unlike thin strokes.
     """
     size, ends = float(np.ptp(noisy)), (float(noisy.min()), float(noisy.max()))
     inside = (noisy > ends[0]) & (noisy < ends[1])
@@ -134,12 +134,12 @@ def has_salt_and_pepper(noisy: np.ndarray) -> bool:
 
 
 def _count_odd_neighbours(odd: np.ndarray) -> int:
-    """How many neighbours of odd pixels are odd, too."""
+    """Count the neighbours of odd pixels that are odd, too."""
     return 2 * int((odd[1:] & odd[:-1]).sum() + (odd[:, 1:] & odd[:, :-1]).sum())
 
 
 def far_from_neighbours(noisy: np.ndarray) -> np.ndarray:
-    """Which pixels are far from the median of their neighbours."""
+    """Return which pixels are far from the median of their neighbours."""
     far: np.ndarray = np.abs(noisy - local_median(noisy)) > MIN_OUTLIER_DISTANCE * float(
         np.ptp(noisy)
     )
@@ -147,7 +147,7 @@ def far_from_neighbours(noisy: np.ndarray) -> np.ndarray:
 
 
 def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
-    """Where a pixel at that end would be far from the median of its neighbours."""
+    """Return where a pixel at that end would be far from the median of its neighbours."""
     far: np.ndarray = np.abs(end - local_median(noisy)) > MIN_OUTLIER_DISTANCE * float(
         np.ptp(noisy)
     )
@@ -155,7 +155,7 @@ def could_be_far(noisy: np.ndarray, end: float) -> np.ndarray:
 
 
 def best_coupling(picture: GreyFit, run: RunHerd) -> float:
-    """The coupling of the least risk; no weak one where some pixels know nothing of themselves."""
+    """Find the coupling of least risk; not a weak one if some pixels carry no information."""
     index, best = FIRST_COUPLING, _risk(picture, GREY_COUPLING_GRID[FIRST_COUPLING], run)
     unknown = any(picture.odd) or picture.missing is not None
     for step in (1,) if unknown else (1, -1):
@@ -170,7 +170,7 @@ def best_coupling(picture: GreyFit, run: RunHerd) -> float:
 def _risk(picture: GreyFit, coupling: float, run: RunHerd) -> float:
     """Stein's estimate of the mean squared error, without its constant.
 
-    Pixels at the ends are left out where they may be salt and pepper: there y is no measurement.
+    Pixels at the ends are excluded if they may be salt and pepper: there y is no measurement.
     """
     found, slope = posterior_mean(picture, coupling, run)
     off = (picture.noisy - found) ** 2

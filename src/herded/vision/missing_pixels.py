@@ -1,7 +1,7 @@
-"""Missing pixels: where they are, and smooth values for them to start from.
+"""Missing pixels: their positions, and smooth values for them to start from.
 
-A masked pixel or a NaN says nothing about the picture. Models take it as a pixel without a field;
-steps that need a number in every pixel use the smooth fill.
+A masked pixel or a NaN carries no information about the picture. Models treat it as a pixel without
+a field; steps that need a number in every pixel use the smooth fill.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-RELAXATION_SWEEPS = 60  # of the fill at full size; coarser ones have done the rest
-HOLE_SHIFTS = ((3, 5), (-5, 3), (7, -4), (-11, -13))  # of the holes, to where something is known
+RELAXATION_SWEEPS = 60  # of the fill at full size; coarser levels do the rest
+HOLE_SHIFTS = ((3, 5), (-5, 3), (7, -4), (-11, -13))  # shifts of the holes to known pixels
 
-HoleFiller = Callable[[np.ndarray, np.ndarray], np.ndarray]  # a picture, what is missing: filled
+HoleFiller = Callable[
+    [np.ndarray, np.ndarray], np.ndarray
+]  # from a picture and its missing pixels to the filled picture
 
 
 def split_mask(image: ArrayLike) -> tuple[ArrayLike, np.ndarray | None]:
@@ -20,7 +22,7 @@ def split_mask(image: ArrayLike) -> tuple[ArrayLike, np.ndarray | None]:
     if isinstance(image, np.ma.MaskedArray) and np.ma.is_masked(image):
         mask = np.ma.getmaskarray(image)
         data = image.data.copy()
-        data[mask] = 0  # whatever is below the mask, even an infinite number, is not looked at
+        data[mask] = 0  # values below the mask, even infinite ones, are ignored
         return data, mask
     return image, None
 
@@ -28,7 +30,7 @@ def split_mask(image: ArrayLike) -> tuple[ArrayLike, np.ndarray | None]:
 def smooth_fill(picture: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Fill missing pixels by the smoothest surface through their surroundings.
 
-    Coarser pictures give a start (pull and push), a few averages of four neighbours the rest.
+    Coarser pictures provide a start (pull and push), then four neighbours are averaged a few times.
     """
     filled = np.where(missing, _pyramid_fill(np.where(missing, 0.0, picture), ~missing), picture)
     rows, columns = np.nonzero(missing)
@@ -43,7 +45,7 @@ def smooth_fill(picture: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def _pyramid_fill(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Means of ever larger squares, each used where the smaller ones have no pixel."""
+    """Fill by means of ever larger squares, each used where smaller ones have no pixel."""
     known = weight > 0
     mean = np.where(known, total / np.where(known, weight, 1.0), 0.0)
     if known.all() or max(total.shape) == 1:
@@ -55,7 +57,7 @@ def _pyramid_fill(total: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _halve_picture(picture: np.ndarray) -> np.ndarray:
-    """Sums of squares of 2 x 2 pixels."""
+    """Sum squares of 2 x 2 pixels."""
     h, w = picture.shape
     even = np.pad(picture, ((0, h % 2), (0, w % 2)))
     halved: np.ndarray = even.reshape((h + 1) // 2, 2, (w + 1) // 2, 2).sum(axis=(1, 3))
@@ -68,11 +70,11 @@ def best_fill(
     fillers: Sequence[HoleFiller],
     trial: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> np.ndarray:
-    """Fill by the filler that predicts known pixels best, in holes of the same shapes.
+    """Fill with the filler that predicts known pixels best, in holes of the same shapes.
 
-    The holes are moved by a few pixels to where the picture is known, and each filler is asked for
-    what is there, on the part of the picture that `trial` takes. The first one wins a tie, or if no
-    hole can be moved.
+    The holes are moved by a few pixels to known parts of the picture, and each filler predicts them
+    on the part of the picture that `trial` selects. The first one wins a tie, or if no hole can be
+    moved.
     """
     best = fillers[0]
     part, unknown = trial(picture), trial(missing)

@@ -1,23 +1,23 @@
-"""Which model is a picture's? Two levels, grey, or none, by the evidence in the picture itself.
+"""The choice of a picture's model: two levels, grey, or none, by the evidence in the picture.
 
 Nothing is changed without evidence that there is noise (`vision.noise.bounds`) and that a model
-takes away more of it than of the picture.
+removes more of the noise than of the picture.
 
 Gaussian noise of variance s2: by Stein's estimate, the squared error of a restored picture f falls
 below that of the noisy one, y, if
 
     mean (y - f)^2  <  2 s2 (1 - mean d f_i / d y_i).
 
-Flips: more of them are planted at random pixels, which are known. The share that comes back tells
-how many of the flips that were there before do, so that with rate q and C pixels changed of N
+Flips: more of them are planted at random known pixels. The share of these that is undone estimates
+how many of the original flips are undone, so that with rate q and C pixels changed of N
 
-    errors after / errors before  =  1 + C / (q N) - 2 (share that comes back).
+    errors after / errors before  =  1 + C / (q N) - 2 (share that is undone).
 
 Two levels and grey are compared by how well they predict held-out pixels from all others, which
-needs no estimate of the noise, and is right also where the range of the picture cuts it off.
+needs no estimate of the noise and holds even if the range of the picture cuts the noise off.
 
-Salt and pepper: black and white pixels far from their neighbours are taken as missing where most
-of them must be noise.
+Salt and pepper: black and white pixels far from their neighbours count as missing if most of them
+must be noise.
 """
 
 from dataclasses import replace
@@ -58,19 +58,19 @@ from herded.vision.restoration import (
 )
 from herded.vision.validation import DenoisingOptions, check_denoising_options, has_two_values
 
-MIN_NOISE = 0.012  # of the range, for any change
+MIN_NOISE = 0.012  # of the range: with less, nothing is changed
 MIN_STEPS = 1.2  # of the values, as above: less is rounding
-MAX_GRAIN_SIGMA = 0.035  # of the range: what photographs may have of grain and fur of their own
-MAX_RATE = 0.25  # of flips: more cannot be told from a pattern
-MIN_WARNED_RATE = 0.01  # of flips that no model undoes: fewer lone pixels are usual
+MAX_GRAIN_SIGMA = 0.035  # of the range: grain and fur that photographs may have
+MAX_RATE = 0.25  # of flips: more are indistinguishable from a pattern
+MIN_WARNED_RATE = 0.01  # of flips that no model undoes: fewer lone pixels are normal
 MAX_FITTED_RATE = 1.5  # fitted rate of flips over its bound
-MAX_CHANGES = 1.3  # pixels that are changed over flips, by that bound
-PLANTED_FLIP_SHARE = 0.02  # share of pixels flipped to see whether they come back
-MIN_IMPULSES = 0.7  # of the black (white) pixels that are replaced, so many must be noise
+MAX_CHANGES = 1.3  # changed pixels over flips, by that bound
+PLANTED_FLIP_SHARE = 0.02  # share of pixels flipped to test whether they are undone
+MIN_IMPULSES = 0.7  # least share of noise among the replaced black (white) pixels
 MAX_CLUSTER_VARIANCE = 2.0  # of a clean picture of two levels, over that of the noise
-MAX_RISK_RATIO, RISK_TOLERANCE = 1.25, 0.03  # of two levels, against grey: times, and more
-CLEARLY_LESS_RISK = 0.5  # times that of grey: scattered dots cannot be predicted, but told apart
-# times the held-out error of grey: a tie where both levels are ends
+MAX_RISK_RATIO, RISK_TOLERANCE = 1.25, 0.03  # of two levels relative to grey: factor and addend
+CLEARLY_LESS_RISK = 0.5  # times that of grey: scattered dots cannot be predicted, only recognised
+# times the held-out error of grey: a tie if both levels are ends
 HELD_OUT_ERROR_TOLERANCE = 0.02
 HELD_OUT_SHARE = 0.06  # share of pixels that are predicted from the others
 
@@ -78,7 +78,7 @@ HELD_OUT_SHARE = 0.06  # share of pixels that are predicted from the others
 def restore_by_evidence(
     image: ArrayLike, sigma: float | None, coupling: float | str, noise: str, runs: HerdRuns
 ) -> Denoised:
-    """Restore by the model that the picture gives evidence for, or leave it as it is."""
+    """Restore by the model that the picture supports, or leave it unchanged."""
     two = check_denoising_options(image, sigma, coupling, 2, noise)
     if np.ptp(two.known_pixels) == 0:
         return _leave_unchanged(two, runs)
@@ -99,7 +99,7 @@ def _flips_or_nothing(chosen: DenoisingOptions, runs: HerdRuns) -> Denoised:
         return _leave_unchanged(chosen, runs)
     misfit: FitDiagnostic | None = FitDiagnostic("no-model", "flip", rate)
     if rate < MIN_WARNED_RATE or has_predictable_patterns(bright, rate, chosen.missing):
-        misfit = None  # a clean halftone seems to have flips, too
+        misfit = None  # a clean halftone also seems to have flips
     lone, uniform = lone_pixels(bright, chosen.missing)
     if rate > MAX_RATE or not is_random_scatter(lone, uniform):
         return _leave_unchanged(chosen, runs, misfit)
@@ -107,12 +107,12 @@ def _flips_or_nothing(chosen: DenoisingOptions, runs: HerdRuns) -> Denoised:
         (lone.sum() + sign * COUNT_SIGMAS * np.sqrt(lone.sum())) / max(uniform.sum(), 1)
         for sign in (-1, 1)
     )
-    if least > MAX_FITTED_RATE * rate:  # lone pixels are the picture's own
+    if least > MAX_FITTED_RATE * rate:  # lone pixels belong to the picture
         return _leave_unchanged(chosen, runs)
     most = min(max(rate, most), MAX_FITTED_RATE * rate)
     restored = restore_two_levels(chosen, runs).restored
     if (
-        np.ptp(restored.image) > 0  # what one level everywhere would replace may be stars
+        np.ptp(restored.image) > 0  # pixels that a single level would replace may be stars
         and restored.flips <= min(MAX_FITTED_RATE * most, MAX_RATE)
         and _changed(chosen, restored) <= MAX_CHANGES * most * chosen.known_pixels.size
         and _flip_error_ratio(chosen, restored, rate, runs) <= MAX_HARM
@@ -122,7 +122,7 @@ def _flips_or_nothing(chosen: DenoisingOptions, runs: HerdRuns) -> Denoised:
 
 
 def _changed(chosen: DenoisingOptions, restored: Denoised) -> int:
-    """The number of known pixels that differ from the noisy ones."""
+    """Count the known pixels that differ from the noisy ones."""
     changed = restored.image != chosen.noisy
     return int(changed.sum() if chosen.missing is None else changed[~chosen.missing].sum())
 
@@ -142,12 +142,12 @@ def _flip_error_ratio(
     field = two_level_field(more, FlipNoise((low, high), restored.flips))
     bright = runs.run(ising_grid(field, restored.coupling)).marginals[..., 1] > 0.5
     back = (bright == (chosen.noisy > (low + high) / 2))[planted].mean()
-    back = min(back / (1.0 - rate), 1.0)  # a flip planted on a flip is rightly not undone
+    back = min(back / (1.0 - rate), 1.0)  # a flip planted on a flip should not be undone
     return float(1.0 + _changed(chosen, restored) / (rate * known.sum()) - 2.0 * back)
 
 
 def _without_impulses(grey: DenoisingOptions, runs: HerdRuns) -> Denoised:
-    """Take salt and pepper as missing pixels, and the rest as a grey picture."""
+    """Treat salt and pepper as missing pixels, and the rest as a grey picture."""
     noisy = grey.noisy
     known = np.ones(noisy.shape, bool) if grey.missing is None else ~grey.missing
     far = far_from_neighbours(noisy) & known
@@ -171,7 +171,7 @@ def _without_impulses(grey: DenoisingOptions, runs: HerdRuns) -> Denoised:
 def _levels_or_nothing(
     two: DenoisingOptions | None, grey: DenoisingOptions, runs: HerdRuns
 ) -> Denoised:
-    """Two levels or grey under Gaussian noise, whichever predicts better; none if neither helps."""
+    """Choose two levels or grey under Gaussian noise by prediction; none if neither helps."""
     noise, weight = grey.sigma, 1.0
     if noise is None:
         bound = distribution_bound(grey.known_pixels)
@@ -214,11 +214,11 @@ def _harmless(candidate: Candidate) -> Candidate | None:
 def _prefers_two_levels(
     two: DenoisingOptions, grey: DenoisingOptions, by_two: Candidate, by_grey: Candidate
 ) -> bool:
-    """Whether two levels predict held-out pixels better, and their picture is no worse.
+    """Return whether two levels predict held-out pixels better, and the picture is no worse.
 
-    Held-out pixels compare what models expect, which two levels may mix from black and white; what
-    comes back is one of them, so its risk counts, too. Where both levels are ends of the range,
-    noise is cut off at every pixel, and no risk is known.
+    Held-out pixels compare expectations, which two levels may mix from black and white. The result
+    is one of them, so its risk counts, too. If both levels are ends of the range, noise is cut off
+    at every pixel and the risk is unknown.
     """
     restored = by_two.attempt.restored
     at_ends = restored.levels == range_ends(grey.known_pixels)
@@ -234,7 +234,7 @@ def _prefers_two_levels(
 
 
 def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
-    """The mean squared error of some pixels as a model with fixed parameters predicts them."""
+    """Predict some pixels with a model of fixed parameters, and return the mean squared error."""
     noisy = crop_to_fit(chosen.noisy, TRIAL_PIXELS)
     missing = np.zeros(noisy.shape, bool)
     if chosen.missing is not None:
@@ -260,7 +260,7 @@ def _held_out_error(chosen: DenoisingOptions, restored: Denoised) -> float:
 
 
 def _two_level_predictions(noisy: np.ndarray, trial: DenoisingOptions) -> np.ndarray:
-    """What noisy pixels are expected to be: a range that ends moves the means of both levels."""
+    """Predict noisy pixels; the ends of the range shift the means of both levels."""
     found = restore_two_levels(trial, HerdRuns(None, TRIAL_SWEEPS)).restored
     assert found.result is not None and trial.missing is not None
     bright = found.image == found.levels[1]
@@ -273,14 +273,14 @@ def _two_level_predictions(noisy: np.ndarray, trial: DenoisingOptions) -> np.nda
 
 
 def _may_have_two_levels(pixels: np.ndarray, noise: float) -> bool:
-    """Whether pixels cluster around some two levels about as closely as the noise lets them."""
+    """Return whether pixels cluster around two levels about as closely as the noise allows."""
     return within_clusters(pixels) <= MAX_CLUSTER_VARIANCE * noise * noise
 
 
 def _leave_unchanged(
     chosen: DenoisingOptions, runs: HerdRuns, misfit: FitDiagnostic | None = None
 ) -> Denoised:
-    """The picture as it is, with missing pixels filled; and why, if it has noise."""
+    """Return the picture unchanged except for missing pixels, and why, if it has noise."""
     runs.check_options()
     image = chosen.noisy.copy() if chosen.missing is None else _fill_missing(chosen, None, runs)
     sigma, flips = 0.0, 0.0
@@ -292,9 +292,9 @@ def _leave_unchanged(
 def _fill_missing(
     chosen: DenoisingOptions, restored: Denoised | None, runs: HerdRuns
 ) -> np.ndarray:
-    """Missing pixels by a model or by smooth surfaces, whichever predicts held-out pixels better.
+    """Fill missing pixels by a model or by smooth surfaces, whichever predicts better.
 
-    The others are those of the restored picture, or as they are.
+    The other pixels are those of the restored picture, or unchanged.
     """
     missing = chosen.missing
     assert missing is not None
@@ -307,7 +307,7 @@ def _fill_missing(
     coupling = chosen.coupling if restored is None else restored.coupling
 
     def by_model(noisy: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-        nonlocal coupling  # the one that the trial has found
+        nonlocal coupling  # the one that the trial found
         known = replace(chosen, noisy=smooth_fill(noisy, unknown), missing=unknown)
         if two_valued:
             known = replace(known, values=np.array([low, high]), number=2, noise="flip")

@@ -38,17 +38,17 @@ TRIAL_PIXELS = 2**14
 
 @dataclass(frozen=True)
 class Denoised:
-    """A denoised picture, and what was assumed or estimated to get it: what `restore` returns.
+    """The result of `restore`: a denoised picture, with the parameters assumed or estimated.
 
     Attributes
     ----------
     image : ndarray of shape (H, W)
-        Of the input's dtype.
+        In the input's dtype.
     result : Result or None
-        The posterior of a picture of two levels. A grey one has one for every threshold, of which
-        only the mean is kept.
+        The posterior of a picture of two levels. A grey picture has one posterior per threshold,
+            whose mean alone is kept.
     levels : tuple of float
-        The values of clean pixels; empty for a picture that was left as it is.
+        The values of clean pixels; empty for a picture that was left unchanged.
     noise : str
         "gauss" or "flip".
     sigma : float
@@ -56,14 +56,14 @@ class Denoised:
     flips : float
         The share of flipped pixels; 0 for Gaussian noise.
     coupling : float
-        How much neighbours are alike.
+        The similarity of neighbours.
     model : {"two-level", "grey", "impulses", "none"}
         The model that was used; "impulses" if only salt and pepper were replaced, "none" for a
-        picture that was left as it is, apart from missing pixels.
+            picture that was left unchanged, apart from missing pixels.
     misfit : FitDiagnostic or None
-        Why no model fits, or not the one asked for.
+        The reason why no model fits, or not the one asked for.
     hint : str
-        The same as a sentence, which is also a warning; else empty.
+        The reason as a sentence, which is also a warning; otherwise empty.
 
     Examples
     --------
@@ -88,23 +88,23 @@ class Denoised:
 
     @property
     def hint(self) -> str:
-        """What `misfit` says, as a sentence; empty if it is None."""
+        """The sentence of `misfit`; empty if it is None."""
         return "" if self.misfit is None else str(self.misfit)
 
 
 class Restoration(NamedTuple):
-    """A restored picture, and how much its pixels follow their own noise."""
+    """A restored picture, and how strongly its pixels follow their own noise."""
 
     restored: Denoised
     divergence: float  # the mean of d found_i / d y_i
 
 
 def restore_two_levels(chosen: DenoisingOptions, runs: "HerdRuns") -> Restoration:
-    """Restore a picture of two levels, with what is not given fitted to it."""
+    """Restore a picture of two levels, fitting the parameters that are not given."""
     noisy = chosen.noisy
     starts = _starts(chosen)
     known = chosen.coupling is not None and starts[0].known
-    if known or np.ptp(noisy) == 0:  # nothing to fit, or to fit to
+    if known or np.ptp(noisy) == 0:  # no parameters to fit, or no data
         noise, strength = starts[0], chosen.coupling_or(1.0)
     else:
         noise, strength, _, _ = fit_noise_model(chosen.observed, starts, chosen.coupling)
@@ -129,7 +129,7 @@ def restore_two_levels(chosen: DenoisingOptions, runs: "HerdRuns") -> Restoratio
 
 
 def two_level_field(chosen: DenoisingOptions, noise: GaussianNoise | FlipNoise) -> np.ndarray:
-    """Half the log-odds of every pixel by itself; of a missing one only which way it starts."""
+    """Compute half the log-odds of each pixel alone; for a missing one, only a start."""
     likelihoods = noise.log_likelihoods(chosen.observed)
     field: np.ndarray = (likelihoods[1] - likelihoods[0]) / 2
     if chosen.missing is not None:
@@ -139,7 +139,7 @@ def two_level_field(chosen: DenoisingOptions, noise: GaussianNoise | FlipNoise) 
 
 
 def _starts(chosen: DenoisingOptions) -> Sequence[GaussianNoise | FlipNoise]:
-    """Where the fit starts; or what it is, as far as it is known."""
+    """Return where the fit starts, or the noise itself as far as it is known."""
     noisy, known = chosen.noisy, chosen.two_levels
     if chosen.noise == "flip":
         levels = known or (float(noisy.min()), float(noisy.max()))
@@ -200,21 +200,23 @@ class HerdRuns:
     progress: bool | None = False
 
     def check_options(self) -> None:
-        """Complain about a wrong method or number of sweeps, also where no picture is run."""
+        """Raise errors for a wrong method or number of sweeps, even if no picture is run."""
         self.run(ising_grid(np.zeros((2, 2)), 0.0))
 
     def run(self, model: Lattice, number: int = 0) -> Result:
-        """The posterior, from the most likely level of each pixel: others waste the first sweeps.
+        """Run the method from the most likely level of each pixel, which saves the first sweeps.
 
-        What a herd says of pixels that have not moved on stays in the result: on a picture, whole
-        regions rightly do not.
+        Warnings about pixels that have not moved stay in the result, not shown: in a picture, whole
+        regions rightly do not move.
         """
         method = self.method or Gibbs(seed=number, herd=FIT_HERD)
         start = model.log_unary.argmax(axis=2) if isinstance(method, Sampler) else None
-        counts = self.method is None and isinstance(self.sweeps, int)  # else infer will object
+        counts = self.method is None and isinstance(
+            self.sweeps, int
+        )  # otherwise infer raises an error
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HerdedWarning)
-            if self.method is None:  # its start is right, and need not be compared with others
+            if self.method is None:  # this start needs no comparison with others
                 query = build_query(
                     model,
                     method,

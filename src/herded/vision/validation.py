@@ -1,4 +1,4 @@
-"""What `denoise` is asked for: pictures and options, checked."""
+"""Checks of the pictures and options of `denoise`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_LEVELS = 256
 
 @dataclass(frozen=True)
 class DenoisingOptions:
-    """A picture and what is known of it; None for what is to be estimated."""
+    """A picture and the given parameters; None stands for one to be estimated."""
 
     noisy: np.ndarray
     sigma: float | None
@@ -27,7 +27,7 @@ class DenoisingOptions:
     number: int | None  # of levels
     values: np.ndarray | None  # of levels
     noise: str  # "gauss" or "flip"
-    missing: np.ndarray | None = None  # pixels that are not known; `noisy` has a smooth guess there
+    missing: np.ndarray | None = None  # missing pixels; `noisy` has a smooth guess there
 
     @property
     def observed(self) -> np.ndarray:
@@ -36,7 +36,7 @@ class DenoisingOptions:
 
     @property
     def known_pixels(self) -> np.ndarray:
-        """The pixels that are not missing, in a row."""
+        """The pixels that are not missing, as a flat array."""
         return self.noisy.ravel() if self.missing is None else self.noisy[~self.missing]
 
     @property
@@ -48,7 +48,7 @@ class DenoisingOptions:
 
     @property
     def two_levels(self) -> tuple[float, float] | None:
-        """The two levels, if they are known: given, or those of a picture that has no others."""
+        """The two levels if known: given, or those of a picture that has no others."""
         if self.values is not None:
             return float(self.values[0]), float(self.values[1])
         low, high = float(self.known_pixels.min()), float(self.known_pixels.max())
@@ -57,7 +57,7 @@ class DenoisingOptions:
         return None
 
     def coupling_or(self, default: float) -> float:
-        """The coupling given, or another one."""
+        """Return the given coupling, or else `default`."""
         return default if self.coupling is None else self.coupling
 
 
@@ -68,7 +68,7 @@ def check_denoising_options(
     levels: int | str | Sequence[float] | None,
     noise: str,
 ) -> DenoisingOptions:
-    """The choices, or one sentence on what is wrong with them."""
+    """Check the options, or raise an error that says what is wrong."""
     noisy, missing = _picture(image)
     two_valued = np.asarray(image).dtype == bool
     spread = None if sigma is None else _sigma(sigma)
@@ -82,7 +82,7 @@ def check_denoising_options(
         noise = "flip" if seen and (grey or spread is None) else "gauss"
     elif noise == "flip" and spread is not None and not grey:
         raise ModelError(
-            f"expected no sigma with flips on two levels, got {spread:g}: leave it out, or give "
+            f"expected no sigma with flips on two levels, got {spread:g}: leave it out, or use "
             'noise="gauss"'
         )
     if two_valued and values is None and not grey:
@@ -91,13 +91,13 @@ def check_denoising_options(
 
 
 def has_two_values(noisy: np.ndarray) -> bool:
-    """Whether exactly two values occur."""
+    """Return whether exactly two values occur."""
     low, high = noisy.min(), noisy.max()
     return bool(low < high and ((noisy == low) | (noisy == high)).all())
 
 
 def _picture(image: ArrayLike) -> tuple[np.ndarray, np.ndarray | None]:
-    """The picture, filled where pixels are missing, and which are; None if none are."""
+    """Return the picture with missing pixels filled, and which these are; None if none."""
     numbers, mask = split_mask(image)
     noisy = float_array("the picture", numbers, 2)
     if np.isinf(noisy).any():
@@ -141,7 +141,7 @@ def _coupling(coupling: float | str) -> float | None:
 
 
 def _levels(levels: int | str | Sequence[float] | None) -> tuple[int | None, np.ndarray | None]:
-    """Their number and their values; neither for "grey"."""
+    """Return the number of levels and their values; neither for "grey"."""
     if isinstance(levels, str):
         if levels != "grey":
             raise ModelError(

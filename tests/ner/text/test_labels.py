@@ -108,7 +108,7 @@ def test_seqeval_takes_our_labels_without_warning():
 def test_sentences_of_unequal_parts_are_refused():
     with pytest.raises(HerdedError, match=r"2 labels, one for each word, got 1"):
         Sentence(("a", "b"), ("O",))
-    with pytest.raises(HerdedError, match=r"starts for each of 1 words, got 0"):
+    with pytest.raises(HerdedError, match=r"1 starts, one for each word, got 0"):
         Sentence(("a",), starts=())
 
 

@@ -1,10 +1,10 @@
 """Upper bounds of the noise in a picture, from its calmest part.
 
-Noise hits every part of a picture alike, and what the picture itself adds only looks like more of
-it. So the noise is at most what is found where there is least: in the calmest patches and the
-weakest direction of their covariance (Gaussian noise), in the most predictable neighbourhood
-(flips), around the surroundings that are seldom black or white (salt and pepper). A texture or a
-halftone has hardly any noise by these measures, although neighbouring pixels differ everywhere.
+Noise affects all parts of a picture equally, and the picture's own variation only adds to it. So
+the noise is at most its smallest estimate: in the calmest patches and the weakest direction of
+their covariance (Gaussian noise), in the most predictable neighbourhood (flips), around
+surroundings that are seldom black or white (salt and pepper). A texture or a halftone has hardly
+any noise by these measures, although neighbouring pixels differ everywhere.
 """
 
 import numpy as np
@@ -12,36 +12,39 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from herded.vision.noise.initial_guesses import local_median, value_step
 
-SIDES = (5, 3, 2)  # of the patches whose covariance is taken: smaller ones where pixels are missing
+SIDES = (5, 3, 2)  # of the patches for covariances; smaller ones if pixels are missing
 CALMEST_PATCH_SHARE = 0.3  # share of the patches, by variance
-CALMEST_HUNDREDTH, CALM_TENTH = 0.01, 0.1  # shares that differ unless noise is alike everywhere
-# times the rise from one to the other is taken off: clean grass then has no noise
+CALMEST_HUNDREDTH, CALM_TENTH = 0.01, 0.1  # shares whose variances differ unless noise is uniform
+# times the rise between them is subtracted: clean grass then has no noise
 RISE_FACTOR = 2.0
 MIN_PATCHES = 100  # 4 for every dimension of the largest patch
 MAX_PATCHES = 20_000
-MAX_KURTOSIS = ((0.3, 3.33), (0.6, 3.7))  # of differences in so many calm patches; 3 for noise
+MAX_KURTOSIS = (
+    (0.3, 3.33),
+    (0.6, 3.7),
+)  # (share of calm patches, kurtosis of differences); 3 for noise
 MIN_UNSATURATED = 0.15  # share of patches without black and white pixels, to use only those
 MIN_CONTEXT = 50  # pixels with the same eight neighbours, to count flips among them
 MIN_SAME_PATTERN = 10  # pixels with the same eight neighbours, to count patterns without exception
-MIN_UNIFORM = 100  # pixels whose neighbours are all alike
+MIN_UNIFORM = 100  # pixels whose neighbours are all equal
 COUNT_SIGMAS = 3.0  # standard errors of a count: there are up to 256 neighbourhoods
 MEDIAN_BINS = 6
-HALF_CUT_VARIANCE = 0.34  # 1/2 - 1/(2 pi): what is left of the variance if half of the noise is cut
+HALF_CUT_VARIANCE = 0.34  # 1/2 - 1/(2 pi): the remaining variance if half of the noise is cut
 MAX_FREQUENCY = 60  # half periods within the range
-MAX_STEP_ANGLE = 1.5  # of the characteristic function: above, it shows the rounding of the values
-MIN_CHARACTERISTIC = 0.1  # below, it says nothing
-# unlike those that people add noise with: theirs must not come again
+MAX_STEP_ANGLE = 1.5  # of the characteristic function: above, it reflects the rounding of values
+MIN_CHARACTERISTIC = 0.1  # below, it carries no information
+# seeds unlike those that people add noise with, which must not recur
 TRIAL_NOISE_SEED = (20130501, 31)
 
 
 def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> float:
     """Estimate the standard deviation of Gaussian noise, rather too low than too high.
 
-    Noise adds the same variance to every direction of a patch, so that its variance is at most the
-    least eigenvalue of the patches' covariance. Eigenvalues that differ show that the picture adds
-    to them, and then probably to the least one, too: what the middle one exceeds it by is taken
-    off. The same steps on white noise calibrate the choice of calm patches and the spread that
-    estimated eigenvalues have by chance. Zero if the picture is too small to tell.
+    Noise adds the same variance to every direction of a patch, so its variance is at most the least
+    eigenvalue of the patches' covariance. If eigenvalues differ, the picture adds to them, and then
+    probably to the least one, too: the excess of the middle one is subtracted. The same steps on
+    white noise calibrate the choice of calm patches and the random spread of estimated eigenvalues.
+    Zero if the picture is too small.
     """
     patches, noise_patches = _patches_and_noise(picture, missing)
     if len(patches) < MIN_PATCHES:
@@ -52,11 +55,11 @@ def careful_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> flo
 
 
 def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) -> float:
-    """Bound the part of the noise that is alike everywhere, as added noise is.
+    """Bound the part of the noise that is uniform over the picture, as added noise is.
 
-    The variance of the very calmest patches bounds the noise. If it rises to the calmest tenth, the
-    picture adds to it, and probably as much and more to the very calmest: fur and foliage are rough
-    to different degrees. Zero if the picture is too small to tell.
+    The variance of the calmest patches bounds the noise. If it rises towards the calmest tenth, the
+    picture adds to it, and probably at least as much to the calmest patches: fur and foliage vary
+    in roughness. Zero if the picture is too small.
     """
     patches, noise_patches = _patches_and_noise(picture, missing)
     if len(patches) < MIN_PATCHES:
@@ -72,10 +75,10 @@ def homogeneous_sigma(picture: np.ndarray, missing: np.ndarray | None = None) ->
 
 
 def has_gaussian_differences(picture: np.ndarray, missing: np.ndarray | None = None) -> bool:
-    """Whether differences of neighbours in calm patches have tails like those of Gaussian noise.
+    """Return whether differences of neighbours in calm patches have Gaussian tails.
 
-    Those of fur and grass are heavier, at 30 and at 60 % of the patches. True where too few patches
-    are known to tell.
+    The tails of fur and grass are heavier, at 30 and at 60 % of the patches. True if too few
+    patches are known.
     """
     patches, _ = _patches_and_noise(picture, missing)
     if len(patches) < MIN_PATCHES or patches.shape[1] < 9:
@@ -93,7 +96,7 @@ def has_gaussian_differences(picture: np.ndarray, missing: np.ndarray | None = N
 def _patches_and_noise(
     picture: np.ndarray, missing: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Patches of the picture and as many of white noise, of the largest side that has enough."""
+    """Return patches of the picture and of white noise, of the largest side with enough of them."""
     patches = np.zeros((0, 1))
     for side in SIDES if missing is not None else SIDES[:1]:
         if min(picture.shape) >= side:
@@ -109,9 +112,9 @@ def _patches_and_noise(
 
 
 def _usable_patches(picture: np.ndarray, missing: np.ndarray | None, side: int) -> np.ndarray:
-    """Patches of known pixels; those without pixels at the ends of the range if there are enough.
+    """Return patches of known pixels, without the ends of the range if there are enough.
 
-    Where a range ends, noise is cut off and looks weaker than it is.
+    At an end of the range, noise is cut off and looks weaker than it is.
     """
     patches = sliding_window_view(picture, (side, side)).reshape(-1, side * side)
     if missing is not None:
@@ -127,16 +130,18 @@ def _usable_patches(picture: np.ndarray, missing: np.ndarray | None, side: int) 
 
 
 def _eigenvalues(patches: np.ndarray) -> np.ndarray:
-    """Rising eigenvalues of the covariance of the calmest patches."""
+    """Compute the increasing eigenvalues of the covariance of the calmest patches."""
     variances = patches.var(axis=1)
     calm = patches[variances <= np.quantile(variances, CALMEST_PATCH_SHARE)]
-    calm = calm - calm.mean(axis=1, keepdims=True)  # a patch's own brightness is no noise
-    values: np.ndarray = np.linalg.eigvalsh(calm.T @ calm / len(calm))[1:]  # the mean has none
+    calm = calm - calm.mean(axis=1, keepdims=True)  # the brightness of a patch is not noise
+    values: np.ndarray = np.linalg.eigvalsh(calm.T @ calm / len(calm))[
+        1:
+    ]  # the mean contributes none
     return values
 
 
 def distribution_bound(pixels: np.ndarray) -> float:
-    """Bound the standard deviation of Gaussian noise from above by the values that occur.
+    """Bound the standard deviation of Gaussian noise by the values that occur.
 
     Noise of variance s2 leaves at least 0.36 s2 within the best two clusters of the values, and a
     characteristic function of at most exp(-s2 t^2 / 2) at every t. So dots of few values have
@@ -163,7 +168,7 @@ def distribution_bound(pixels: np.ndarray) -> float:
 
 
 def within_clusters(pixels: np.ndarray) -> float:
-    """The variance within the best two clusters of the values."""
+    """Compute the variance within the best two clusters of the values."""
     values = np.sort(pixels)
     values = values - values.mean()
     below = np.arange(1, len(values))
@@ -173,11 +178,11 @@ def within_clusters(pixels: np.ndarray) -> float:
 
 
 def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
-    """Bound the share of flipped pixels in a picture of two levels from above.
+    """Bound the share of flipped pixels in a picture of two levels.
 
     Under flips, the rarer value is at least as frequent as flips among pixels whose eight
-    neighbours form the same pattern. So the rate is at most that of any pattern. Zero if there are
-    too few pixels among equal neighbours to count at.
+    neighbours form the same pattern. So the rate is at most that of any pattern. Zero if too few
+    pixels have equal neighbours.
     """
     if min(bright.shape) < 3:
         return 0.0
@@ -193,7 +198,7 @@ def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
     highest = (rarer + COUNT_SIGMAS * np.sqrt(rarer + 1.0) + COUNT_SIGMAS)[frequent] / total[
         frequent
     ]
-    # Of flips themselves a careful count: a few lone pixels are no evidence.
+    # For the flips themselves a cautious count, since a few lone pixels are no evidence.
     careful = max(differing - COUNT_SIGMAS * np.sqrt(differing), 0.0) / uniform
     return float(min(careful, highest.min())) if frequent.any() else 0.0
 
@@ -201,7 +206,7 @@ def flip_bound(bright: np.ndarray, missing: np.ndarray | None = None) -> float:
 def _known_patterns(
     bright: np.ndarray, missing: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Patterns and pixels where no pixel of them is missing."""
+    """Return patterns and pixels for patterns without missing pixels."""
     pattern, centre = _neighbour_patterns(bright)
     if missing is None:
         return pattern, centre
@@ -210,7 +215,7 @@ def _known_patterns(
 
 
 def _neighbour_patterns(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The eight neighbours of every inner pixel as a number below 256, and the pixel."""
+    """Return the eight neighbours of every inner pixel as a number below 256, and the pixel."""
     h, w = bright.shape
     pattern = np.zeros((h - 2, w - 2), np.int64)
     for row, column in ((0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (2, 2)):
@@ -221,10 +226,10 @@ def _neighbour_patterns(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def has_predictable_patterns(
     bright: np.ndarray, rate: float, missing: np.ndarray | None = None
 ) -> bool:
-    """Whether more patterns of neighbours tell the pixel for sure than flips would let.
+    """Return whether more patterns determine the pixel than flips would allow.
 
-    A clean halftone has such patterns; at that rate of flips, one of n pixels has no exception with
-    probability (1 - rate)^n.
+    A clean halftone has such patterns; at that rate of flips, a pattern of n pixels has no
+    exception with probability (1 - rate)^n.
     """
     pattern, centre = _known_patterns(bright, missing)
     total = np.bincount(pattern, minlength=256)
@@ -238,7 +243,7 @@ def has_predictable_patterns(
 def lone_pixels(
     bright: np.ndarray, missing: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inner pixels that differ from eight equal neighbours, and all that have such neighbours."""
+    """Return inner pixels that differ from eight equal neighbours, and all with such neighbours."""
     around, centre = _neighbour_patterns(bright)
     uniform = (around == 0) | (around == 255)
     if missing is not None:
@@ -249,10 +254,10 @@ def lone_pixels(
 
 
 def impulse_bound(at_end: np.ndarray, filled: np.ndarray) -> float:
-    """Bound the share of pixels that salt (or pepper) has put at an end of the range from above.
+    """Bound the share of pixels that salt (or pepper) has put at an end of the range.
 
-    The share of such pixels is at least that of the noise whatever surrounds them; surroundings
-    are told apart by the median of a pixel and its neighbours.
+    The share of such pixels is at least that of the noise in any surroundings, which are classified
+    by the median of a pixel and its neighbours.
     """
     median = local_median(filled).ravel()
     edges = np.quantile(median, np.linspace(0, 1, MEDIAN_BINS + 1)[1:-1])

@@ -1,4 +1,4 @@
-"""Does the model fit the picture? What it leaves over must not be alike in neighbours."""
+"""A test of whether a model fits a picture: neighbours must not share its residual."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ import numpy as np
 from herded.vision.noise.initial_guesses import shared_variance
 from herded.vision.noise.models import FlipNoise, GaussianNoise
 
-MAX_SHARED = 0.25  # of the variance: two levels and noise leave little that neighbours share
-MIN_PIXELS = 64  # before anything is said
+MAX_SHARED = 0.25  # of the variance: under two levels and noise, neighbours share little
+MIN_PIXELS = 64  # needed for a test
 
 
 @dataclass(frozen=True)
 class FitDiagnostic:
-    """Why a model does not fit a picture, as facts; `str` makes the sentence of the warning.
+    """The reason why a model does not fit a picture; `str` writes the warning.
 
     Attributes
     ----------
@@ -22,8 +22,9 @@ class FitDiagnostic:
     noise : {"gauss", "flip"}
         The noise that was assumed.
     amount : float
-        For "other-levels" the share of what is left over that neighbours have in common. For
-        "no-model" the standard deviation of the noise, or the share of flipped pixels.
+        For "other-levels", the share of the residual that neighbours have in common. For
+        "no-model",
+            the standard deviation of the noise, or the share of flipped pixels.
 
     Examples
     --------
@@ -38,11 +39,11 @@ class FitDiagnostic:
     amount: float
 
     def sentence(self, two: str = "levels=2", grey: str = 'levels="grey"') -> str:
-        """One sentence; `two` and `grey` are how the reader asks for these levels."""
+        """Write one sentence; `two` and `grey` are how the reader asks for these levels."""
         if self.kind == "other-levels":
             return (
-                f"two levels do not fit this picture: neighbours share {self.amount:.0%} of what "
-                f"is left over, and noise is not shared. For a grey picture, {grey} is better"
+                f"two levels do not fit this picture: neighbours share {self.amount:.0%} of the "
+                f"residual, and noise is not shared. For a grey picture, use {grey}"
             )
         noise = (
             f"flips ({self.amount:.2%} of its pixels)"
@@ -51,8 +52,8 @@ class FitDiagnostic:
         )
         return (
             f"no model fits this picture: it seems to have {noise}, but neither two levels nor "
-            f"grey levels reduce it, so it was left as it is. {two} or {grey} restores it all the "
-            "same"
+            f"grey levels reduce it, so it was left unchanged. {two} or {grey} restores it "
+            "anyway"
         )
 
     def __str__(self) -> str:
@@ -62,9 +63,9 @@ class FitDiagnostic:
 def find_other_levels(
     noisy: np.ndarray, noise: GaussianNoise | FlipNoise, bright: np.ndarray
 ) -> FitDiagnostic | None:
-    """Find out whether a picture restored by two levels has others.
+    """Test whether a picture restored by two levels has others.
 
-    Noise is independent from pixel to pixel. What is left of a grey picture is not.
+    Noise is independent from pixel to pixel. The residual of a grey picture is not.
     """
     if isinstance(noise, FlipNoise) or min(noisy.shape) < 3 or noisy.size < MIN_PIXELS:
         return None

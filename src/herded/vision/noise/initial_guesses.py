@@ -1,21 +1,21 @@
-"""Where the fit of levels and noise starts: guesses, of which the best after a while counts."""
+"""Initial guesses of levels and noise, of which the fit keeps the best after a few rounds."""
 
 import numpy as np
 
 from herded.vision.noise.models import MAX_FLIP_RATE, MIN_FLIP_RATE
 
-MIN_PLACES_FOR_FLIPS = 100  # to count flips at
-TAIL_QUANTILES = ((0.01, 0.5), (0.5, 0.99))  # of the local mean: levels, perhaps
+MIN_PLACES_FOR_FLIPS = 100  # pixels needed to count flips
+TAIL_QUANTILES = ((0.01, 0.5), (0.5, 0.99))  # of the local mean, as candidate levels
 LEAST_STEP = 1e-6  # of the range: smaller differences of values are rounding errors
 MEDIAN_OF_ABS_NORMAL = 0.6744897501960817  # of |Z|
 
 
 def local_sigma(image: np.ndarray, use: np.ndarray | None = None) -> float:
-    """Standard deviation of Gaussian noise, from what neighbours do not share.
+    """Estimate the standard deviation of Gaussian noise from what neighbours do not share.
 
-    From the median of differences of differences in squares of 2 x 2 pixels (of differences, in a
-    line), which slopes do not move and edges hardly; if more than half of them are 0 (no noise, or
-    a few flipped pixels), from their mean square. Only squares are used whose pixels are in `use`.
+    It uses the median of second differences in squares of 2 x 2 pixels (of differences, in a line),
+    which slopes do not affect and edges hardly do. If more than half of them are 0 (no noise, or a
+    few flipped pixels), it uses their mean square. Only squares whose pixels are in `use` count.
     """
     steps, spread = image, 1.0
     inside = np.ones(image.shape, bool) if use is None else use
@@ -35,7 +35,7 @@ def local_sigma(image: np.ndarray, use: np.ndarray | None = None) -> float:
 
 
 def local_mean(image: np.ndarray) -> np.ndarray:
-    """The mean of each pixel and its eight neighbours; at the border of those that there are."""
+    """Average each pixel and its eight neighbours, as far as they exist."""
     total, count = np.zeros_like(image), np.zeros(image.shape)
     h, w = image.shape
     for down in (-1, 0, 1):
@@ -48,7 +48,7 @@ def local_mean(image: np.ndarray) -> np.ndarray:
 
 
 def local_median(image: np.ndarray) -> np.ndarray:
-    """The median of each pixel and its eight neighbours; borders are repeated."""
+    """Take the median of each pixel and its eight neighbours; borders are repeated."""
     h, w = image.shape
     padded = np.pad(image, 1, mode="edge")
     around = [padded[r : r + h, c : c + w] for r in range(3) for c in range(3)]
@@ -57,7 +57,7 @@ def local_median(image: np.ndarray) -> np.ndarray:
 
 
 def value_step(pixels: np.ndarray) -> float:
-    """The least difference of two values: the step to which a picture is rounded."""
+    """Return the least difference of two values: the step to which a picture is rounded."""
     values = np.unique(pixels)
     steps = np.diff(values)
     steps = steps[steps > LEAST_STEP * np.ptp(values)] if len(values) > 1 else steps
@@ -65,7 +65,7 @@ def value_step(pixels: np.ndarray) -> float:
 
 
 def level_guesses(image: np.ndarray) -> list[tuple[float, float]]:
-    """Pairs of levels that the picture may have: by moments, and from tails of the local mean."""
+    """Guess pairs of levels: by moments, and from tails of the local mean."""
     smooth = local_mean(image)
     pairs = [levels_by_moments(image)]
     pairs += [tuple(map(float, np.quantile(smooth, tails))) for tails in TAIL_QUANTILES]  # type: ignore[misc]
@@ -73,11 +73,11 @@ def level_guesses(image: np.ndarray) -> list[tuple[float, float]]:
 
 
 def flip_rate(picture: np.ndarray) -> tuple[float, bool]:
-    """The share of flipped pixels of a two-valued picture, and whether it is well known.
+    """Estimate the share of flips in a two-valued picture, and whether it is reliable.
 
-    Where the eight neighbours of a pixel are all alike, so is the pixel of nearly every clean
-    picture, and the noisy one differs as often as pixels are flipped. Where there are few such
-    places, as often as neighbours differ, which is a start.
+    If the eight neighbours of a pixel are equal, the pixel of nearly every clean picture equals
+    them, so the noisy one differs at the rate of flips. With few such places, the rate at which
+    neighbours differ is a start.
     """
     h, w = picture.shape
     around = np.zeros((max(h - 2, 0), max(w - 2, 0)), np.int8)
@@ -97,14 +97,14 @@ def flip_rate(picture: np.ndarray) -> tuple[float, bool]:
 
 
 def levels_by_moments(image: np.ndarray) -> tuple[float, float]:
-    """The two levels of a picture under noise.
+    """Estimate the two levels of a picture under noise.
 
     Noise is independent from pixel to pixel, so it has no effect on products of *neighbouring*
     pixels:
 
         E (y_i - m)(y_j - m) = Var x (nearly),   E (y_i - m)(y_j - m)(y_k - m) = third moment of x
 
-    and a two-level x is known from its first three moments.
+    and the first three moments determine a two-level x.
     """
     mean, least = float(image.mean()), float(image.var() / np.sqrt(image.size))
     variance = max(shared_variance(image), least)  # a smaller one is indistinguishable from noise
@@ -127,7 +127,7 @@ def _mean_and_error(parts: list[np.ndarray]) -> tuple[float, float]:
 
 
 def shared_variance(image: np.ndarray) -> float:
-    """The variance of what neighbours share, extrapolated from distances 1 and 2 to 0."""
+    """Estimate the variance that neighbours share, extrapolated from distances 1 and 2 to 0."""
     centred = image - image.mean()
 
     def at(lag: int) -> float:

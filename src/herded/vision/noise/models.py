@@ -1,8 +1,8 @@
-"""Noise on a picture of two levels: what it makes of a pixel, and how it is fitted.
+"""Noise on a picture of two levels: its effect on a pixel, and how it is fitted.
 
-Gauss  y = level + sigma z, cut to [floor, ceiling] where the picture's range ends: a pixel at an
-       end says only that it would have been there or beyond
-Flip   y = the other level at a rate
+Gauss  y = level + sigma z, cut to [floor, ceiling] if the picture's range ends there: a pixel at an
+       end is only known to be there or beyond
+Flip   y = the other level, at a rate
 
 A missing pixel is NaN, and equally likely under either level.
 """
@@ -16,17 +16,17 @@ import numpy as np
 from herded.system.numerics.exp_log import log
 from herded.vision.noise.normal_distribution import HALF_LOG_2_PI, hazard, log_below
 
-COMMON_LEVELS = ((-1.0, 1.0), (0.0, 1.0))  # levels that pictures have
+COMMON_LEVELS = ((-1.0, 1.0), (0.0, 1.0))  # common levels of pictures
 MIN_SIGMA = 1e-3  # of half the gap between levels
 MIN_FLIP_RATE, MAX_FLIP_RATE = 1e-4, 0.45
-EM_ROUNDS = 60  # of EM for what was cut off, on a handful of sums
-STEPS_INSIDE, MIN_PEAK_RATIO = 5, 2.0  # how an end of the range is told from a tail that runs out
+EM_ROUNDS = 60  # of EM for pixels cut off, on a few sums
+STEPS_INSIDE, MIN_PEAK_RATIO = 5, 2.0  # distinguish an end of the range from a fading tail
 MIN_END_SHARE = 0.002
 
 
 @dataclass(frozen=True)
 class FlipNoise:
-    """Pixels that have the other level, at a rate."""
+    """Noise that gives pixels the other level, at a rate."""
 
     levels: tuple[float, float]
     rate: float
@@ -36,24 +36,24 @@ class FlipNoise:
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """What is fitted."""
+        """The fitted parameters."""
         return (self.rate,)
 
     def at(self, rate: float) -> "FlipNoise":
-        """The same noise with another rate."""
+        """Return the same noise with another rate."""
         return replace(self, rate=min(max(rate, MIN_FLIP_RATE), MAX_FLIP_RATE))
 
     @property
     def known(self) -> bool:
-        """Whether there is nothing left to fit."""
+        """Whether nothing is left to fit."""
         return self.rate_known
 
     def usual(self) -> "tuple[FlipNoise, ...]":
-        """No other levels: they are those of the noisy picture."""
+        """Return no alternatives: the levels are those of the noisy picture."""
         return ()
 
     def log_likelihoods(self, noisy: np.ndarray) -> np.ndarray:
-        """(2, H, W) log p(pixel | level), for the lower and for the higher level."""
+        """Compute log p(pixel | level) (2, H, W), for the lower and for the higher level."""
         kept, flipped = float(log(1.0 - self.rate)), float(log(self.rate))
         bright = noisy > (self.levels[0] + self.levels[1]) / 2
         found = np.stack([np.where(bright, flipped, kept), np.where(bright, kept, flipped)])
@@ -61,9 +61,9 @@ class FlipNoise:
         return found
 
     def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "FlipNoise":
-        """The rate that fits best if `bright` is the probability that a pixel has the higher level.
+        """Fit the rate, given the probability `bright` that a pixel has the higher level.
 
-        The levels are where they are: those that the noisy picture has.
+        The levels stay those of the noisy picture.
         """
         if self.known:
             return self
@@ -87,16 +87,16 @@ class GaussianNoise:
 
     @property
     def scale(self) -> float:
-        """The gap between the levels, in which parameters are measured."""
+        """The gap between the levels, the unit of the parameters."""
         return self.levels[1] - self.levels[0]
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """What is fitted."""
+        """The fitted parameters."""
         return (*self.levels, self.sigma)
 
     def at(self, low: float, high: float, sigma: float) -> "GaussianNoise":
-        """The same noise with other levels and another sigma, if they make sense.
+        """Return the same noise with other levels and sigma, if they make sense.
 
         Levels outside the range of the pixels are moved to its ends.
         """
@@ -108,11 +108,11 @@ class GaussianNoise:
 
     @property
     def known(self) -> bool:
-        """Whether there is nothing left to fit."""
+        """Whether nothing is left to fit."""
         return self.levels_known and self.sigma_known
 
     def usual(self) -> "tuple[GaussianNoise, ...]":
-        """The same noise with levels that such a picture usually has: its ends, or 0 and 1."""
+        """Return the same noise with the usual levels of such a picture: its ends, or 0 and 1."""
         if self.levels_known:
             return ()
         pairs = [
@@ -127,7 +127,7 @@ class GaussianNoise:
         return tuple(replace(self, levels=pair, levels_known=True) for pair in dict.fromkeys(pairs))
 
     def log_likelihoods(self, noisy: np.ndarray) -> np.ndarray:
-        """(2, H, W) log p(pixel | level), for the lower and for the higher level."""
+        """Compute log p(pixel | level) (2, H, W), for the lower and for the higher level."""
         found = np.empty((2, *noisy.shape))
         for k, level in enumerate(self.levels):
             off = (noisy - level) / self.sigma
@@ -140,10 +140,10 @@ class GaussianNoise:
         return found
 
     def fitted(self, noisy: np.ndarray, bright: np.ndarray) -> "GaussianNoise":
-        """The levels and sigma that fit best if a pixel has the higher level with `bright`.
+        """Fit levels and sigma, given the probability `bright` of the higher level.
 
-        A picture that is cut off is fitted by EM: what lies beyond an end is replaced by what is
-        expected of it (Dempster, Laird and Rubin 1977, section 4.2).
+        A picture that is cut off is fitted by EM: values beyond an end are replaced by their
+        expectations (Dempster, Laird and Rubin 1977, section 4.2).
         """
         if self.known:
             return self
@@ -169,7 +169,7 @@ class GaussianNoise:
             down = hazard(low) if part.below else 0.0
             up = hazard(-high) if part.above else 0.0
             total = part.inside + part.below + part.above
-            beyond = sigma * (part.above * up - part.below * down)  # off the mean, in all
+            beyond = sigma * (part.above * up - part.below * down)  # total distance from the mean
             if not self.levels_known and total > 1.0:
                 outside = part.below + part.above
                 found[k] = (part.first + outside * means[k] + beyond) / total
@@ -185,7 +185,7 @@ class GaussianNoise:
 
 
 class PixelSums(NamedTuple):
-    """Of a level: pixels inside the range, their first and second moment, pixels at its ends."""
+    """Sums for a level: pixels inside the range, their first two moments, pixels at the ends."""
 
     inside: float
     first: float
@@ -203,7 +203,7 @@ def _sums(centred: np.ndarray, share: np.ndarray, ends: tuple[float, float]) -> 
 
 
 def range_ends(noisy: np.ndarray) -> tuple[float, float]:
-    """Where the range ends on either side; infinite if no pixels were cut off there.
+    """Return where the range ends on either side; infinite if no pixels were cut off there.
 
     An end has far more pixels than any of the values next to it.
     """

@@ -1,4 +1,4 @@
-"""The normal distribution in plain arithmetic, with an exp and log of our own: the same bits
+"""The normal distribution in plain arithmetic, with our own exp and log for the same bits
 everywhere."""
 
 import numpy as np
@@ -6,18 +6,18 @@ import numpy as np
 from herded.system.numerics.exp_log import exp, log
 
 HALF_LOG_2_PI = 0.9189385332046727
-_MIN_FRACTION_ARGUMENT = 3.0  # beyond, a continued fraction; before, a series
+_MIN_FRACTION_ARGUMENT = 3.0  # above, a continued fraction; below, a series
 _TERMS = 80
 _PER_UNIT, _EDGE = 32, 40  # the table of log-odds: steps of 1 / 32, up to 40 standard deviations
 
 
 def log_density(x: float) -> float:
-    """log of the density at x."""
+    """Compute the log of the density at x."""
     return -0.5 * x * x - HALF_LOG_2_PI
 
 
 def log_below(x: float) -> float:
-    """log P(Z < x)."""
+    """Compute log P(Z < x)."""
     if x < -_MIN_FRACTION_ARGUMENT:
         return log_density(x) - float(log(_fraction(-x)))
     if x > _MIN_FRACTION_ARGUMENT:
@@ -26,13 +26,13 @@ def log_below(x: float) -> float:
     for n in range(1, _TERMS):
         term = term * x * x / (2 * n + 1)
         before, total = total, total + term
-        if total == before:  # and so it stays: what is left is smaller still
+        if total == before:  # converged: the remaining terms are smaller
             break
     return float(log(0.5 + total * float(exp(log_density(x)))))
 
 
 def hazard(x: float) -> float:
-    """density(x) / P(Z < x): how far the mean of Z below x is from 0, the other way."""
+    """Compute density(x) / P(Z < x), minus the mean of Z below x."""
     return (
         _fraction(-x) if x < -_MIN_FRACTION_ARGUMENT else float(exp(log_density(x) - log_below(x)))
     )
@@ -47,7 +47,7 @@ def _fraction(x: float) -> float:
 
 
 def log_odds_above(u: np.ndarray) -> np.ndarray:
-    """log P(Z < u) - log P(Z > u) of every number, from a table between whose steps lines run."""
+    """Compute log P(Z < u) - log P(Z > u) of every number by linear interpolation in a table."""
     size = np.minimum(np.abs(u), _EDGE - 1e-9) * _PER_UNIT
     below = size.astype(np.int64)
     found: np.ndarray = _TABLE[below] + (size - below) * (_TABLE[below + 1] - _TABLE[below])

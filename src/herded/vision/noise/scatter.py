@@ -1,24 +1,23 @@
-"""Are odd pixels scattered like noise? Noise hits every pixel independently of all others.
+"""A test of whether odd pixels are scattered like noise, which hits pixels independently.
 
 Given the places where an odd pixel would be seen, pairs of odd pixels at any offset of two pixels
-or more are then as frequent as chance has it. Dots of a screen and of error diffusion keep their
-distance, so there are too few near pairs; those of a lattice have one offset far more often than
-others.
+or more are then as frequent as expected by chance. Dots of a screen and of error diffusion keep a
+distance, so there are too few close pairs; those of a lattice have one offset far more often.
 """
 
 import numpy as np
 
-REACHES = (2, 4, 6, 8, 12, 16)  # the largest row and column offsets of pairs that are counted
-MIN_EXPECTED = 8.0  # pairs, to judge by
+REACHES = (2, 4, 6, 8, 12, 16)  # the largest row and column offsets of counted pairs
+MIN_EXPECTED = 8.0  # pairs needed for a judgement
 SURE, SPARSE = 3.0, 0.6  # standard errors below the number expected by chance, and times that
 PERIODIC, PERIODIC_PAIRS = 4.0, 12.0  # times the mean count of an offset, and more: a lattice
 
 
 def is_random_scatter(odd: np.ndarray, places: np.ndarray, lattices: bool = True) -> bool:
-    """Whether odd pixels lie among the places where they can be seen as independent ones would.
+    """Return whether odd pixels lie among `places` as independent ones would.
 
-    Touching pixels are not counted: whether one is seen depends on the other. Where odd pixels may
-    lie along edges, lattices are not looked for.
+    Touching pixels are not counted, since they hide each other. If odd pixels may lie along edges,
+    lattices are not tested for.
     """
     places = places | odd
     seen, possible = int(odd.sum()), int(places.sum())
@@ -40,12 +39,12 @@ def is_random_scatter(odd: np.ndarray, places: np.ndarray, lattices: bool = True
 
 
 def _pair_counts(marked: np.ndarray) -> np.ndarray:
-    """How many pairs of marked pixels have each offset: rows down 0 to 16, columns -16 to 16."""
+    """Count pairs of marked pixels by offset: rows down 0 to 16, columns -16 to 16."""
     reach = REACHES[-1]
     shape = [n + reach for n in marked.shape]
     spectrum = np.fft.rfft2(marked.astype(float), shape)
     counts = np.rint(np.fft.irfft2(spectrum * spectrum.conj(), shape))
     columns = np.arange(-reach, reach + 1) % shape[1]
     half: np.ndarray = counts[: reach + 1][:, columns]
-    half[0, :reach] = 0.0  # the same pairs as to the right
+    half[0, :reach] = 0.0  # the same pairs as those to the right
     return half

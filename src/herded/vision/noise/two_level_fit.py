@@ -1,10 +1,10 @@
 """Fit the noise, the levels and the coupling of a noisy picture of two levels.
 
-Noise and levels by EM with the lattice in it: a herd draws clean pictures from the posterior, each
-pixel's probability to be bright weighs it in the fit of either level. The coupling is the one that
-predicts pixels best from all others (`vision.noise.leave_one_out`). Pictures are no samples of an
-Ising model: the coupling that a clean one would have by its likelihood is too strong for strokes of
-a pixel.
+Noise and levels are fitted by EM over the lattice: a herd draws clean pictures from the posterior,
+and each pixel's probability of being bright is its weight in the fit of either level. The coupling
+is the one that predicts pixels best from all others (`vision.noise.leave_one_out`). Pictures are
+not samples of an Ising model: the maximum-likelihood coupling of a clean one is too strong for
+strokes of a pixel.
 """
 
 import warnings
@@ -23,24 +23,24 @@ from herded.vision.noise.leave_one_out import leave_one_out_predictions, neighbo
 from herded.vision.noise.models import FlipNoise, GaussianNoise
 
 COUPLING_GRID = (0.0, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
-# to climb from: weaker ones let noise pass for shapes, and levels drift
+# starting couplings: with weaker ones noise passes for shapes, and levels drift
 START_COUPLINGS = (0.45, 0.7, 1.0)
 FIT_HERD = 64
 SWEEPS_PER_ROUND = 12
-TRIAL_ROUNDS = 3  # rounds of EM from each start; the best one goes on
-MAX_ROUNDS = 10  # rounds after that, at most, until nothing moves by more than
-MIN_LEVEL_MOVE = 0.004  # of the gap between levels in a round
-# levels that pictures usually have may predict so much worse, and are believed
+TRIAL_ROUNDS = 3  # rounds of EM from each start; the best one continues
+MAX_ROUNDS = 10  # most rounds after that
+MIN_LEVEL_MOVE = 0.004  # of the gap between levels per round: smaller moves end the fit
+# by this much worse predictions are accepted with the usual levels
 COMMON_LEVELS_TOLERANCE = 0.004
-MAX_MOVE_RATIO = 0.8  # moves shrink by no less than this from round to round: how far a jump goes
+MAX_MOVE_RATIO = 0.8  # largest ratio of successive moves, which limits the jump
 MAX_FIT_PIXELS = 2**16  # pixels to fit on
-BAND_ROWS = 64  # rows that stay together where a picture has more
+BAND_ROWS = 64  # rows that stay together in a larger picture
 
 NoiseModel = GaussianNoise | FlipNoise
 
 
 class NoiseFit(NamedTuple):
-    """A noise and a coupling, how well they predict a pixel from the others, and what they say."""
+    """A noise model and coupling, with their predictions of pixels and the posterior."""
 
     noise: NoiseModel
     coupling: float
@@ -51,7 +51,7 @@ class NoiseFit(NamedTuple):
 def fit_noise_model(
     noisy: np.ndarray, starts: Sequence[NoiseModel], coupling: float | None = None
 ) -> NoiseFit:
-    """The best fit from any of the starts; the coupling too unless it is given."""
+    """Return the best fit from any of the starts, with the coupling too unless it is given."""
     part = crop_to_fit(noisy)
     firsts = START_COUPLINGS if coupling is None else (coupling,)
     trials = [_trial(part, start, firsts[0]) for start in starts]
@@ -64,7 +64,7 @@ def fit_noise_model(
 
 
 def _with_coupling(noisy: np.ndarray, found: NoiseFit, coupling: float | None) -> NoiseFit:
-    """Settled at the coupling given, or at the one that predicts best."""
+    """Fit at the given coupling, or at the one that predicts best."""
     if coupling is not None:
         return _run_em(noisy, found)
     settled = [_run_em(noisy, found._replace(coupling=first)) for first in START_COUPLINGS]
@@ -83,7 +83,7 @@ def _trial(noisy: np.ndarray, start: NoiseModel, coupling: float) -> NoiseFit:
 
 
 def _climb(noisy: np.ndarray, best: NoiseFit) -> NoiseFit:
-    """Step along the couplings, to either side, for as long as predictions get better."""
+    """Step along the couplings, to either side, as long as predictions improve."""
     index = COUPLING_GRID.index(best.coupling)
     for step in (1, -1):
         while 0 <= index + step < len(COUPLING_GRID):
@@ -95,7 +95,7 @@ def _climb(noisy: np.ndarray, best: NoiseFit) -> NoiseFit:
 
 
 def _run_em(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
-    """Rounds of EM until nothing moves; two of them tell where the others would lead."""
+    """Run rounds of EM until nothing moves; two of them extrapolate to the limit."""
     moves = ()
     for _ in range(MAX_ROUNDS):
         before, found = found.noise.parameters, _round(noisy, found)
@@ -109,7 +109,7 @@ def _run_em(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
 
 
 def _ahead(noise: NoiseModel, last: tuple[float, ...], moves: tuple[float, ...]) -> NoiseModel:
-    """Where moves that shrink by the same factor each time come to (Aitken)."""
+    """Extrapolate moves that shrink by the same factor each time (Aitken)."""
     size = sum(move * move for move in last)
     ratio = sum(map(mul, last, moves)) / size if size > 0 else 0.0
     ratio = min(max(ratio, 0.0), MAX_MOVE_RATIO)
@@ -118,7 +118,7 @@ def _ahead(noise: NoiseModel, last: tuple[float, ...], moves: tuple[float, ...])
 
 
 def _round(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
-    """Fit the noise to what the lattice says; and ask the lattice again."""
+    """Fit the noise to the posterior, and update the posterior."""
     noise = found.noise.fitted(noisy, found.bright)
     return herd_posterior(noisy, noise, found.coupling, found.bright > 0.5)
 
@@ -126,7 +126,7 @@ def _round(noisy: np.ndarray, found: NoiseFit) -> NoiseFit:
 def herd_posterior(
     noisy: np.ndarray, noise: NoiseModel, coupling: float, start: np.ndarray | None = None
 ) -> NoiseFit:
-    """What a herd says after a few sweeps of its own."""
+    """Estimate the posterior by a herd after a few sweeps."""
     likelihoods = noise.log_likelihoods(noisy)
     field = (likelihoods[1] - likelihoods[0]) / 2
     with warnings.catch_warnings():
@@ -145,7 +145,7 @@ def herd_posterior(
 
 
 def crop_to_fit(noisy: np.ndarray, pixels: int = MAX_FIT_PIXELS) -> np.ndarray:
-    """The picture, or bands of rows from all over it that have pixels enough."""
+    """Return the picture, or bands of rows from all parts of it with enough pixels."""
     if noisy.size <= pixels:
         return noisy
     tall = noisy if noisy.shape[0] >= noisy.shape[1] else noisy.T
