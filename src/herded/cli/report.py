@@ -153,11 +153,11 @@ class InferReport:
             "sweeps": self.sweeps,
             "burn_in": self.setup.burn_in,
             "chains": self.setup.chains,
-            "resumed": None if self.setup.checkpoint is None else self.setup.checkpoint._asdict(),
+            "resumed": None if self.setup.checkpoint is None else self.setup.checkpoint.to_dict(),
             "seconds": self.seconds,
             "memory": self.setup.memory,
             "interrupted": self.interrupted,
-            "escalation": [asdict(step) for step in self.escalation],
+            "escalation": [step.to_dict() for step in self.escalation],
             "warnings": list(self.warnings),
         }
         if self.log_z is not None:

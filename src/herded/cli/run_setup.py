@@ -3,7 +3,7 @@
 import argparse
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from herded.cli import executor_options
@@ -13,6 +13,7 @@ from herded.layouts.base import Layout
 from herded.methods.exact.solver import Exact
 from herded.methods.protocol import Sampler, proposes_layouts, sampler_capabilities
 from herded.methods.schedule import is_annealed
+from herded.methods.serialization import method_to_dict
 from herded.models.protocol import Model
 from herded.run.checkpoints.checkpoint_header import MAX_CLAIMED_SWEEPS, CheckpointHeader
 from herded.run.memory.method_estimate import estimate_run_memory
@@ -110,7 +111,7 @@ class RunSetup:
         if not result.escalation or result.method == self.method:
             return self
         facts = result.provenance
-        name = next(step.name for step in result.escalation if step.method == repr(result.method))
+        name = next(step.name for step in result.escalation if step.method == result.method)
         choice = replace(
             self.choice,
             name=name,
@@ -122,10 +123,10 @@ class RunSetup:
         return replace(self, choice=choice)
 
     def settings(self) -> dict[str, Any]:
-        """Its options, as plain values."""
-        values = {field.name: getattr(self.method, field.name) for field in fields(self.method)}
-        given = {k: v for k, v in values.items() if k != "max_weights" and v is not None}
-        return {k: v if isinstance(v, (int, float, str)) else repr(v) for k, v in given.items()}
+        """The options of the method, as JSON can write them."""
+        options = method_to_dict(self.method)
+        hidden = ("type", "class", "max_weights")
+        return {k: v for k, v in options.items() if k not in hidden and v is not None}
 
     def run_described(self) -> str:
         """How long, and how many."""

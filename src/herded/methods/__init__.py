@@ -7,7 +7,9 @@ which needs no model. `site_sampler.py` is what Gibbs and herded Gibbs share: a 
 
 A method checks its options (`options.py`) when it is created; `compile` lays a model out, `init`
 starts a chain or a solver, and `advance` or `step` moves it on. `registry.py` finds methods by the
-names of the command line, and `default_weights.py` picks the weights of a model.
+names of the command line, `serialization.py` writes them as JSON and reads them again,
+`layout_cache.py` keeps the layouts of small models, and `default_weights.py` picks the weights of a
+model.
 
 Start reading at `protocol.py`, then `herded_gibbs.py`.
 """

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from herded.errors import MethodError
+from herded.methods.serialization import to_json
 from herded.system.argument_checks import is_whole_number
 
 if TYPE_CHECKING:
@@ -22,9 +23,28 @@ class Options:
         cls.__repr__ = Options.__repr__  # type: ignore[method-assign]  # or dataclass makes its own
 
     def __repr__(self) -> str:
-        given = (f for f in fields(cast(Any, self)) if getattr(self, f.name) != f.default)
-        parts = [f"{f.name}={short_option_repr(getattr(self, f.name))}" for f in given]
+        usual = {field.name: field.default for field in fields(cast(Any, self))}
+        given = ((name, value) for name, value in self.options().items() if value != usual[name])
+        parts = [f"{name}={short_option_repr(value)}" for name, value in given]
         return f"{type(self).__name__}({', '.join(parts)})"
+
+    def options(self) -> dict[str, Any]:
+        """Return all options by name."""
+        values = vars(self)
+        return {field.name: values[field.name] for field in fields(cast(Any, self))}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the class and all options as JSON can write them.
+
+        `herded.methods.serialization.method_from_dict` reads them again.
+
+        Examples
+        --------
+        >>> hd.Gibbs(seed=1, moves=hd.Blocks()).to_dict()["moves"]
+        {'type': 'Blocks', 'entries': 256, 'count': 16, 'blocks': None}
+        """
+        options = {name: to_json(value) for name, value in self.options().items()}
+        return {"type": type(self).__name__, **options}
 
     def _repr_html_(self) -> str:
         return f"<code>{escape(repr(self))}</code>"

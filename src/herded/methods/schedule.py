@@ -5,6 +5,7 @@ The paper's section 4.3 uses a linear schedule.
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -28,6 +29,26 @@ class VectorSchedule(Protocol):
 def linear_temperature(sweep: int, total: int) -> float:
     """Temperature 1 in the first sweep, 0 (the argmax) in the last."""
     return 1.0 - sweep / (total - 1) if total > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class LinearCooling:
+    """A temperature that falls linearly from `temperature` to 0, the argmax, in the last sweep."""
+
+    temperature: float
+
+    def __post_init__(self) -> None:
+        if not is_number_between(self.temperature, 0.0, sys.float_info.max):
+            raise MethodError(
+                f"expected a finite temperature of 0 or more, got {self.temperature!r}"
+            )
+
+    def __call__(self, sweep: int, total: int) -> float:
+        return self.temperature * linear_temperature(sweep, total)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as JSON can write them."""
+        return {"type": "LinearCooling", "temperature": float(self.temperature)}
 
 
 def check_schedule(schedule: Schedule | None) -> None:

@@ -1,7 +1,7 @@
 """From a run to its result: what was kept, what speaks against it, and where it came from."""
 
 import platform
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -161,11 +161,9 @@ def full_repr(method: object) -> str:
         return repr(method)
     text: str | None = vars(method).get("_in_full")
     if text is None:  # once for each, as methods are frozen: it takes as long as some sweeps
-        named = (
-            f"{f.name}={full_repr(getattr(method, f.name))}" for f in fields(cast(Any, method))
-        )
+        named = (f"{name}={full_repr(value)}" for name, value in method.options().items())
         text = f"{type(method).__name__}({', '.join(named)})"
-        if not callable(getattr(method, "schedule", None)):  # which may be changed by its owner
+        if not is_annealed(method):  # a schedule may be changed by its owner
             object.__setattr__(method, "_in_full", text)
     return text
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from herded.errors import CheckpointError, MethodError, ModelError
 from herded.methods.herded_gibbs import HerdedGibbs
+from herded.methods.serialization import method_to_dict
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import is_model
 from herded.run.build_result import full_repr
@@ -295,7 +296,7 @@ def _identity(work: TileJob, tiling: Tiling) -> dict[str, Any]:
     """Return what must be equal for a run to be resumed."""
     return {
         "lattice": work.lattice.name,
-        "method": full_repr(work.method),
+        "method": method_to_dict(work.method),
         "burn_in": work.burn_in,
         "rao_blackwell": work.rao_blackwell,
         "tile": list(tiling.tile),
@@ -305,6 +306,7 @@ def _identity(work: TileJob, tiling: Tiling) -> dict[str, Any]:
 def _provenance(work: TileJob, tiling: Tiling, total: int, began: float) -> dict[str, Any]:
     return {
         **_identity(work, tiling),
+        "method": full_repr(work.method),
         "sweeps": total - work.burn_in,
         "tiles": len(tiling.places),
         "seconds": time.perf_counter() - began,

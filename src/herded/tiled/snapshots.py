@@ -18,7 +18,7 @@ from herded.run.checkpoints.checkpoint_file import check_same_run
 from herded.system import atomic_files
 from herded.system.memory_limits import size_text
 
-SNAPSHOT_FORMAT = 1
+SNAPSHOT_FORMAT = 2  # 2: methods as JSON
 
 
 class Snapshots:

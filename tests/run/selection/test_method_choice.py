@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.methods.exact.elimination_order import elimination_order
 from herded.methods.exact.elimination_plan import plan_elimination
-from herded.methods.schedule import is_annealed
+from herded.methods.schedule import LinearCooling, is_annealed
 from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.query import CheckpointOptions, Query
 from herded.run.selection.method_choice import (
-    LinearCooling,
     choose_method,
     estimate_exact_seconds,
     make_annealed_method,

@@ -71,6 +71,11 @@ class Blocks:
         if self.blocks is not None:
             object.__setattr__(self, "blocks", _freeze_blocks(self.blocks))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as JSON can write them."""
+        blocks = None if self.blocks is None else [_to_lists(block) for block in self.blocks]
+        return {"type": "Blocks", "entries": self.entries, "count": self.count, "blocks": blocks}
+
     def propose(
         self,
         model: Model,
@@ -135,6 +140,11 @@ def _freeze_blocks(blocks: object) -> tuple[tuple[Hashable, ...], ...]:
     if not found:
         raise MethodError(f"{rule}, got none")
     return found
+
+
+def _to_lists(key: Any) -> Any:
+    """A block, or a variable in it, with lists in place of tuples."""
+    return [_to_lists(part) for part in key] if isinstance(key, tuple) else key
 
 
 def _plain_key(key: Any) -> Hashable:

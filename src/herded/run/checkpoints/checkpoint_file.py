@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from herded.errors import CheckpointError, MemoryLimitError
+from herded.methods.serialization import record_text
 from herded.system import atomic_files, memory_limits
+from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import Place, read_arrays
 
-CHECKPOINT_FORMAT = 3  # 2: runs keep traces; 3: recorders have other names
+CHECKPOINT_FORMAT = 4  # 2: runs keep traces; 3: recorders have other names; 4: methods as JSON
 
 
 def write_checkpoint(
@@ -97,9 +99,11 @@ def _header(target: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     except (KeyError, ValueError, RecursionError) as error:
         raise _unreadable(target) from error
     if not isinstance(header, dict) or header.get("format") != CHECKPOINT_FORMAT:
+        got = header.get("format") if isinstance(header, dict) else None
         raise CheckpointError(
-            f"expected a checkpoint of format {CHECKPOINT_FORMAT} at {target}, got another "
-            "version's: move it away to start anew"
+            f"expected a checkpoint of format {CHECKPOINT_FORMAT} at {target}, got one of format "
+            f"{short_repr(got)} by another version of herded: move it away to start again, or "
+            "resume it with that version"
         )
     return header
 
@@ -115,7 +119,13 @@ def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, A
     for name, value in expected.items():
         if header.get(name) != value:
             raise CheckpointError(
-                f"expected a checkpoint with {name} {value!r:.200} at {path}, got one with "
-                f"{header.get(name)!r:.200}: give another file, or move this one away to start "
-                "anew"
+                f"expected a checkpoint with {name} {_text(value)!r:.200} at {path}, got one with "
+                f"{_text(header.get(name))!r:.200}: give another file, or move this one away to "
+                "start anew"
             )
+
+
+def _text(value: object) -> object:
+    """A method as Python writes it; other values as they are."""
+    is_record = isinstance(value, dict) and ("type" in value or "class" in value)
+    return record_text(value) if is_record else value

@@ -1,20 +1,16 @@
-"""How far the run is that a checkpoint holds, and with which method it was begun."""
+"""How far the run is that a checkpoint holds, and with which method it was started."""
 
-import ast
 import math
 import os
-import re
 from typing import Any, NamedTuple
 
 from herded.errors import MethodError
-from herded.methods.gibbs import Gibbs
-from herded.methods.herded_gibbs import HerdedGibbs
-from herded.moves.blocks.move import Blocks
+from herded.methods.protocol import Method
+from herded.methods.serialization import method_from_dict, method_to_dict
 from herded.run.checkpoints import checkpoint_file
 from herded.system.atomic_files import FilePath
 
 MAX_CLAIMED_SWEEPS = 10**15  # sweeps that a checkpoint may claim
-MAX_METHOD_CHARS = 1000  # characters of a method
 
 
 class CheckpointHeader(NamedTuple):
@@ -23,9 +19,13 @@ class CheckpointHeader(NamedTuple):
     burn_in: int
     done: int
     seconds: float  # since its first start, without pauses
-    herd: int  # members that draw together
-    method: str  # as it shows itself
+    method: Method | None  # None if it cannot be made from JSON: a method of another package
     chains: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can write it."""
+        method = None if self.method is None else method_to_dict(self.method)
+        return {**self._asdict(), "method": method}
 
     @property
     def recorded(self) -> int:
@@ -38,13 +38,14 @@ def read_checkpoint_header(path: FilePath) -> CheckpointHeader | None:
     if not os.path.exists(path):
         return None
     header: dict[str, Any] = checkpoint_file.read_header(path) or {}
-    method = str(header.get("method"))[:MAX_METHOD_CHARS]
-    members = re.search(r"herd=(\d{1,5})\b", method)
+    try:
+        method = method_from_dict(header.get("method"))
+    except MethodError:
+        method = None
     begun = CheckpointHeader(
         header.get("burn_in", -1),
         header.get("done", -1),
         header.get("seconds", -1),
-        int(members[1]) if members else 1,
         method,
         header.get("chains", -1),
     )
@@ -52,27 +53,3 @@ def read_checkpoint_header(path: FilePath) -> CheckpointHeader | None:
     counts = all(isinstance(value, int) and 0 <= value <= MAX_CLAIMED_SWEEPS for value in numbers)
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
     return begun if counts and timed else None  # whoever resumes it says what is wrong
-
-
-def _options(call: ast.Call) -> dict[str, Any]:
-    """What a method is called with: values, and blocks."""
-    found: dict[str, Any] = {}
-    for word in call.keywords:
-        value = word.value
-        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "Blocks":
-            found[str(word.arg)] = Blocks(**_options(value))
-        else:
-            found[str(word.arg)] = ast.literal_eval(value)
-    return found
-
-
-def method_from_json(text: str) -> Gibbs | HerdedGibbs | None:
-    """A method from the way it shows itself, such as "Gibbs(herd=64, seed=0)"."""
-    known: dict[str, type[Gibbs | HerdedGibbs]] = {"Gibbs": Gibbs, "HerdedGibbs": HerdedGibbs}
-    try:
-        call = ast.parse(text, mode="eval").body
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
-            return known[call.func.id](**_options(call))
-    except (SyntaxError, ValueError, KeyError, TypeError, MethodError, RecursionError, MemoryError):
-        return None
-    return None

@@ -4,7 +4,6 @@ What is saved is what the run is, the states of its chains and what their record
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,8 +15,8 @@ from herded.layouts.hashed_weights import has_hash_tables
 from herded.layouts.packing.member_bits import member_ranges
 from herded.layouts.state import State
 from herded.methods.schedule import is_annealed
+from herded.methods.serialization import method_to_dict
 from herded.models.protocol import Model
-from herded.run.build_result import full_repr
 from herded.run.checkpoints import checkpoint_file
 from herded.run.observables.recorder import Observables
 from herded.run.recording.recorder_base import STATES_PER_PASS, Recorder
@@ -34,7 +33,7 @@ def run_identity(run: SamplerRun) -> dict[str, Any]:
     """What must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
-        "method": re.sub(r" at 0x\w+", "", full_repr(run.method)),  # of a function, in this process
+        "method": method_to_dict(run.method),
         "layout": run.layout.kind,
         "tables": run.layout.hash,
         "burn_in": run.burn_in,
@@ -177,7 +176,7 @@ def resume_solver(run: SolverRun, path: FilePath) -> None:
 def _identity_of_solver(run: SolverRun) -> dict[str, Any]:
     return {
         "model": run.layout.model.content_hash,
-        "method": full_repr(run.method),
+        "method": method_to_dict(run.method),
         "plan": run.layout.hash,
         "asked": sorted(run.state.asked),
     }

@@ -17,13 +17,14 @@ With seconds every rung is tried for a small share of them, and the one that ans
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from herded.errors import HerdedError, InfeasibleError
 from herded.methods.gibbs import Gibbs
-from herded.methods.protocol import Sampler, sampler_capabilities
+from herded.methods.protocol import Method, Sampler, sampler_capabilities
+from herded.methods.serialization import method_to_dict
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
@@ -58,15 +59,19 @@ class AttemptReport:
     Examples
     --------
     >>> from herded.run.selection.escalation import AttemptReport
-    >>> print(AttemptReport("blocks", "Gibbs(moves=Blocks())", 0.5, True, "the chains agree"))
+    >>> print(AttemptReport("blocks", hd.Gibbs(moves=hd.Blocks()), 0.5, True, "the chains agree"))
     blocks (0.5 s): the chains agree
     """
 
     name: str  # of the rung, as the command line says it
-    method: str
+    method: Method
     seconds: float
     agrees: bool  # with itself: nothing speaks against it
     said: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can write it."""
+        return {**vars(self), "method": method_to_dict(self.method)}
 
     def __str__(self) -> str:
         return f"{self.name} ({self.seconds:.2g} s): {self.said}"
@@ -202,7 +207,7 @@ def keep_better_state(
             again = run(other._replace(held=bytes_of_result(found)))
         except HerdedError as error:
             said = f"could not run: {error}"
-            steps.append(AttemptReport(other.name, repr(other.method), 0.0, False, said))
+            steps.append(AttemptReport(other.name, other.method, 0.0, False, said))
         else:
             steps.append(_search_report(other, again))
             if again.provenance["interrupted"]:  # whichever of the two answers
@@ -215,7 +220,7 @@ def keep_better_state(
 def _search_report(rung: Stage, result: Result) -> AttemptReport:
     """What a search says."""
     said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
-    return AttemptReport(rung.name, repr(rung.method), result.provenance["seconds"], True, said)
+    return AttemptReport(rung.name, rung.method, result.provenance["seconds"], True, said)
 
 
 def attempt_stage(run: StageRunner, rung: Stage, seconds: float | None, how: str = "") -> Attempt:
@@ -227,7 +232,7 @@ def attempt_stage(run: StageRunner, rung: Stage, seconds: float | None, how: str
         raise
     except HerdedError as error:
         took = time.perf_counter() - began
-        step = AttemptReport(rung.name, repr(rung.method), took, False, f"could not run: {error}")
+        step = AttemptReport(rung.name, rung.method, took, False, f"could not run: {error}")
         return Attempt(rung, None, step, error)
     return Attempt(rung, result, _sampling_report(rung, result))
 
@@ -269,7 +274,7 @@ def _sampling_report(rung: Stage, result: Result) -> AttemptReport:
     else:
         said = "nothing speaks against it"
     agrees = not (against or is_interrupted)
-    return AttemptReport(rung.name, repr(rung.method), result.provenance["seconds"], agrees, said)
+    return AttemptReport(rung.name, rung.method, result.provenance["seconds"], agrees, said)
 
 
 def warned_of(result: Result) -> list[Diagnostic]:
@@ -361,6 +366,4 @@ def _cross_check_report(model: Model, result: Result, seconds: float) -> Iterato
     settled = "" if other.converged else ", though it did not converge,"
     said = f"belief propagation{settled} differs by {gap.mean():.2g} on average, {gap.max():.2g} "
     near = bool(gap.max() <= MAX_CROSS_CHECK_GAP)
-    yield AttemptReport(
-        "bp", repr(other.method), other.provenance["seconds"], near, said + "at most"
-    )
+    yield AttemptReport("bp", other.method, other.provenance["seconds"], near, said + "at most")

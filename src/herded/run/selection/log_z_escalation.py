@@ -103,7 +103,7 @@ def _ladder_report(rung: Stage, result: Result) -> AttemptReport:
     if against:
         said += "; " + "; ".join(one.message.split(":")[0] for one in against)
     took = result.provenance["seconds"]
-    return AttemptReport(rung.name, repr(result.method), took, not against, said)
+    return AttemptReport(rung.name, result.method, took, not against, said)
 
 
 def _bethe_report(result: Result, seconds: float) -> list[AttemptReport]:
@@ -121,4 +121,4 @@ def _bethe_report(result: Result, seconds: float) -> list[AttemptReport]:
     gap = max(0.0, low - other.log_z, other.log_z - high)
     where = "within the interval" if gap == 0.0 else f"{gap:.2g} outside of the interval"
     said = f"Bethe's estimate{settled} is {other.log_z:.6g}, {where}"
-    return [AttemptReport("bp", repr(other.method), other.provenance["seconds"], gap == 0.0, said)]
+    return [AttemptReport("bp", other.method, other.provenance["seconds"], gap == 0.0, said)]

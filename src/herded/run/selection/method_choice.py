@@ -20,7 +20,7 @@ from herded.methods.exact.solver import Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import MAX_ANNEALED_STATES, HerdedGibbs
 from herded.methods.protocol import Method
-from herded.methods.schedule import linear_temperature
+from herded.methods.schedule import LinearCooling
 from herded.methods.tempered import Tempered
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.protocol import Model, model_capabilities
@@ -171,16 +171,6 @@ def max_contexts_of_a_variable(model: Model) -> float:
     """How many contexts a variable has at most: states of its free neighbours."""
     graph = to_factor_graph(model)
     return float(count_table_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
-
-
-@dataclass(frozen=True)
-class LinearCooling:
-    """A temperature that falls linearly from `temperature` to 0, the argmax, in the last sweep."""
-
-    temperature: float
-
-    def __call__(self, sweep: int, total: int) -> float:
-        return self.temperature * linear_temperature(sweep, total)
 
 
 def make_annealed_method(

@@ -26,7 +26,6 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.checkpoints.checkpoint_header import (
     CheckpointHeader,
-    method_from_json,
     read_checkpoint_header,
 )
 from herded.run.execute import execute, issue_warnings, users_level
@@ -159,19 +158,19 @@ def _choose_automatically(query: Query, checkpoint: CheckpointHeader | None) -> 
     )
     if resumes_search and choice.name == "bp":  # a ladder is resumed, or refused for its memory
         return MethodChoice("tempered", make_log_z_ladder(seed), RESUMED_REASON)
-    if checkpoint is None or resumes_search or choice.method == method_from_json(checkpoint.method):
+    if checkpoint is None or resumes_search or choice.method == checkpoint.method:
         return choice
     return _choose_as_checkpointed(query, checkpoint)
 
 
 def _choose_as_checkpointed(query: Query, checkpoint: CheckpointHeader) -> MethodChoice:
     """The method of the checkpoint; whoever resumes the run refuses another seed."""
-    seed, method = query.method_options.seed, method_from_json(checkpoint.method)
-    if method is None:
+    seed, method = query.method_options.seed, checkpoint.method
+    if not isinstance(method, (Gibbs, HerdedGibbs)) or is_annealed(method):
         suited = default_weights(query.model, seed=seed, max_memory=query.max_memory)
         return MethodChoice("herded", suited, RESUMED_REASON)
     # The burn-in of a herd was planned for so many updates of all members.
-    burn_in = checkpoint.burn_in if checkpoint.herd > 1 else None
+    burn_in = checkpoint.burn_in if method.herd > 1 else None
     return MethodChoice(
         sampler_name(method),
         replace(method, seed=seed),
