@@ -50,16 +50,16 @@ def denoise(
         The similarity of neighbours; "auto" estimates it.
     levels : int, "grey" or sequence of float, optional
         The values of clean pixels, instead of a decision by evidence. 2 means False and True for a
-            bool picture, the values that occur if there are only two, else two estimated ones.
-            "grey" means a grey picture with as many levels as the noise lets one distinguish, and a
-            number K means K levels from the darkest to the brightest. More than two levels are
-            averaged under the posterior.
+        bool picture, the values that occur if there are only two, else two estimated ones.
+        "grey" means a grey picture with as many levels as the noise lets one distinguish, and a
+        number K means K levels from the darkest to the brightest. More than two levels are
+        averaged under the posterior.
     noise : {"auto", "gauss", "flip"}
         Gaussian noise, cut to the range of the picture if many pixels are at its ends; or flips,
-            which give a share of pixels the other level, or make it black or white in a grey
-            picture (salt and pepper). "auto" means flips if there are only two values and no sigma
-            is given, and in a grey picture with scattered black and white pixels far from their
-            neighbours.
+        which give a share of pixels the other level, or make it black or white in a grey
+        picture (salt and pepper). "auto" means flips if there are only two values and no sigma
+        is given, and in a grey picture with scattered black and white pixels far from their
+        neighbours.
     method : Sampler or Solver, optional
         By default Gibbs(herd=64).
     sweeps : int
@@ -69,7 +69,7 @@ def denoise(
     -------
     ndarray of shape (H, W)
         A plain array without a mask or NaN, of the picture's dtype, rounded for whole numbers, and
-            within its range. If the dtype cannot hold the levels, the result has floats.
+        within its range. If the dtype cannot hold the levels, the result has floats.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def denoise(
     -----
     HerdedWarning
         If the model does not fit: the picture has noise that no model reduces, and is returned
-            unchanged, or it does not have the two levels asked for.
+        unchanged, or it does not have the two levels asked for.
 
     See Also
     --------
@@ -136,7 +136,7 @@ def restore(
     -----
     HerdedWarning
         If the model does not fit: the picture has noise that no model reduces, and is returned
-            unchanged, or it does not have the two levels asked for.
+        unchanged, or it does not have the two levels asked for.
 
     Examples
     --------

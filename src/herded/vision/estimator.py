@@ -32,12 +32,12 @@ class IsingDenoiser(TransformerMixin, BaseEstimator):
     levels : int, "grey" or sequence of float, optional
     noise : {"auto", "gauss", "flip"}
         As in `herded.vision.denoise`: by default each picture is restored by the model that its
-            evidence supports, or returned unchanged.
+        evidence supports, or returned unchanged.
     sweeps : int
         The number of sweeps over each picture.
     shape : (int, int), optional
         The shape of the pictures. By default a square if the number of features is a square, else a
-            single line.
+        single line.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class Denoised:
         In the input's dtype.
     result : Result or None
         The posterior of a picture of two levels. A grey picture has one posterior per threshold,
-            whose mean alone is kept.
+        whose mean alone is kept.
     levels : tuple of float
         The values of clean pixels; empty for a picture that was left unchanged.
     noise : str
@@ -59,7 +59,7 @@ class Denoised:
         The similarity of neighbours.
     model : {"two-level", "grey", "impulses", "none"}
         The model that was used; "impulses" if only salt and pepper were replaced, "none" for a
-            picture that was left unchanged, apart from missing pixels.
+        picture that was left unchanged, apart from missing pixels.
     misfit : FitDiagnostic or None
         The reason why no model fits, or not the one asked for.
     hint : str

@@ -24,7 +24,7 @@ class FitDiagnostic:
     amount : float
         For "other-levels", the share of the residual that neighbours have in common. For
         "no-model",
-            the standard deviation of the noise, or the share of flipped pixels.
+        the standard deviation of the noise, or the share of flipped pixels.
 
     Examples
     --------
