@@ -27,8 +27,8 @@ def curve(results: Any) -> Any:
 
     Parameters
     ----------
-    One result, or several by the names to show. Thin lines are single chains.
-        One result, or several by the names they shall have. Thin lines are chains.
+    results : Result or dict
+        One result, or several by the names to show. Thin lines are single chains.
 
     Returns
     -------

@@ -98,9 +98,9 @@ def infer_tiled(
         Sweeps before anything is recorded.
     rao_blackwell : bool
         Whether to average conditionals instead of counting states.
-    The rows of a band, or (rows, columns) of a tile on a cluster; even numbers. The default is
+    tile : int or (int, int), optional
+        The rows of a band, or (rows, columns) of a tile on a cluster; even numbers. The default is
         chosen automatically. The result does not depend on it.
-        the result does not depend on it.
     checkpoint : path-like, optional
         A folder for snapshots; a run resumes from the snapshots in it. Without `client` the run
         works there, by default in a folder next to `out` that is removed at the end.

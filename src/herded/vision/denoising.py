@@ -42,7 +42,8 @@ def denoise(
 
     Parameters
     ----------
-    The noisy picture, as bools or numbers. Masked pixels of a masked array and NaN count as
+    image : array_like of shape (H, W)
+        The noisy picture, as bools or numbers. Masked pixels of a masked array and NaN count as
         missing, and are filled.
     sigma : float, optional
         The standard deviation of the noise, in the picture's units; estimated by default.
