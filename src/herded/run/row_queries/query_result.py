@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from herded.methods.row_queries.row_evidence import BEST_STATE, LOG_PROBABILITY
 from herded.models.naming import state_label, variable_index, variable_label
 from herded.models.protocol import Model
 from herded.run.export.pandas_xarray import import_pandas
 from herded.system.argument_checks import short_repr
-
-BEST_STATE, LOG_PROBABILITY = "map", "log_probability"  # targets that are no variables
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from herded.errors import HerdedWarning, InfeasibleError, MethodError
+from herded.methods.row_queries.row_evidence import RowEvidence, read_evidence, read_targets
+from herded.methods.row_queries.row_jobs import RowAnswers, row_jobs
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
 from herded.run.execute import users_level
 from herded.run.progress import Progress
 from herded.run.query import check_count
 from herded.run.row_queries.query_result import QueryResult
-from herded.run.row_queries.row_evidence import RowEvidence, read_evidence, read_targets
-from herded.run.row_queries.row_jobs import RowAnswers, row_jobs
 from herded.system import memory_limits
 from herded.system.argument_checks import short_repr
 from herded.system.cpu_count import count_usable_cpus
@@ -90,6 +90,13 @@ def query(
         check_count("threads", threads, 1)
     graph = to_factor_graph(model)
     evidence = read_evidence(model, given)
+    if evidence.ignored:
+        warnings.warn(
+            f"columns {', '.join(map(repr, evidence.ignored))} of given are no variables of the "
+            "model and are ignored",
+            HerdedWarning,
+            stacklevel=users_level(),
+        )
     wanted = read_targets(model, targets, evidence)
     limit = memory_limits.memory_limit(max_memory)
     answers = RowAnswers.allocate(graph, wanted, evidence.n_rows, limit)

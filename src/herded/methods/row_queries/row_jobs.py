@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MemoryLimitError
-from herded.methods.exact.row_elimination import (
+from herded.methods.row_queries.row_elimination import (
     RowElimination,
     RowPlan,
     Target,
     most_probable_states,
     plan_rows,
 )
-from herded.methods.exact.row_tables import Arithmetic, LogMaxArithmetic, LogSumArithmetic
+from herded.methods.row_queries.row_evidence import RowEvidence, RowTargets
+from herded.methods.row_queries.row_tables import Arithmetic, LogMaxArithmetic, LogSumArithmetic
 from herded.models.data_frames import MISSING
 from herded.models.factor_graph import FactorGraph
-from herded.run.row_queries.row_evidence import RowEvidence, RowTargets
 from herded.system.memory_limits import size_text
 
 CHUNK_ENTRIES = 2**20  # of the largest bucket, for all rows of a chunk: it stays in a near cache

@@ -1,14 +1,13 @@
 """What rows know, and what is asked of them, checked against the model."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from herded.errors import HerdedWarning, ModelError
-from herded.methods.exact.row_elimination import Target
+from herded.errors import ModelError
+from herded.methods.row_queries.row_elimination import Target
 from herded.models.data_frames import MISSING, DataRows, read_rows
 from herded.models.naming import (
     find_state,
@@ -18,9 +17,9 @@ from herded.models.naming import (
     variable_text,
 )
 from herded.models.protocol import Model
-from herded.run.execute import users_level
-from herded.run.row_queries.query_result import BEST_STATE, LOG_PROBABILITY
 from herded.system.argument_checks import as_float_array, short_repr
+
+BEST_STATE, LOG_PROBABILITY = "map", "log_probability"  # targets that are no variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +30,7 @@ class RowEvidence:
     columns: dict[int, np.ndarray]  # `MISSING` where a row does not know the state
     likelihoods: dict[int, np.ndarray]  # (R or 1, K) logarithms
     labels: Any = None
+    ignored: tuple[str, ...] = ()  # columns that are no variables of the model
 
 
 def read_evidence(model: Model, given: Any) -> RowEvidence:
@@ -61,15 +61,8 @@ def read_evidence(model: Model, given: Any) -> RowEvidence:
     both = [variable_text(model, i) for i in soft if i in rows.columns]
     if both:
         raise ModelError(f"expected one column for variable {both[0]} in given, got two")
-    if rows.ignored:
-        warnings.warn(
-            f"columns {', '.join(map(repr, rows.ignored))} of given are no variables of the model "
-            "and are ignored",
-            HerdedWarning,
-            stacklevel=users_level(),
-        )
     columns = _without_known(model, rows)
-    return RowEvidence(rows.n_rows, columns, soft, rows.labels)
+    return RowEvidence(rows.n_rows, columns, soft, rows.labels, rows.ignored)
 
 
 def _is_soft(value: object) -> bool:

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from herded.methods.exact.elimination_order import elimination_order
-from herded.methods.exact.row_tables import (
+from herded.methods.row_queries.row_tables import (
     Arithmetic,
     GroupMerger,
     LogMaxArithmetic,
