@@ -47,7 +47,7 @@ from herded.models.chain import chain_model as chain_model, skip_chain_model as 
 from herded.models.callbacks.conditional_model import ConditionalModel as ConditionalModel
 from herded.models.convert.bqm import from_bqm as from_bqm
 from herded.models.convert.networkx import from_networkx as from_networkx
-from herded.models.convert.pgmpy import from_pgmpy as from_pgmpy
+from herded.nets.convert_pgmpy import from_pgmpy as from_pgmpy
 from herded.models.factor_graph import FactorGraph as FactorGraph
 from herded.models.lattice_builders import (
     denoising_model as denoising_model,
@@ -58,6 +58,8 @@ from herded.models.lattice import Lattice as Lattice
 from herded.models.pairwise import pairwise_model as pairwise_model
 from herded.models.protocol import Model as Model, ModelCapabilities as ModelCapabilities
 from herded.moves.blocks.move import Blocks as Blocks
+from herded.nets.bayes_net import BayesNet as BayesNet
+from herded.nets.conditional_table import ConditionalTable as ConditionalTable
 from herded.run.infer import infer as infer
 from herded.run.row_queries.query_result import QueryResult as QueryResult
 from herded.run.row_queries.row_query import query as query

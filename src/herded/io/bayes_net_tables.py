@@ -18,6 +18,7 @@ from herded.errors import FileError, ModelError
 from herded.io.number_parser import MAX_COUNT, exp_of, log_of
 from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
+from herded.nets.bayes_net import BayesNet
 from herded.system.atomic_files import FilePath
 
 # how far the sum of a row of probabilities may be from 1: files round them
@@ -82,8 +83,8 @@ class NetFile:
             raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
         return n_rows, k
 
-    def graph(self, conditionals: Sequence[ConditionalTable]) -> FactorGraph:
-        """Build the factor graph of a complete file."""
+    def net(self, conditionals: Sequence[ConditionalTable]) -> BayesNet:
+        """Build the Bayes net of a complete file."""
         of = self._by_child(conditionals)
         if not of:
             raise FileError(
@@ -96,7 +97,7 @@ class NetFile:
         index = {name: i for i, name in enumerate(self.states)}
         scopes = [[index[name] for name in (*of[child].parents, child)] for child in self.states]
         try:
-            return FactorGraph.from_arrays(
+            graph = FactorGraph.from_arrays(
                 [len(states) for states in self.states.values()],
                 np.cumsum([0, *map(len, scopes)]),
                 np.concatenate([np.asarray(scope) for scope in scopes]),
@@ -106,6 +107,7 @@ class NetFile:
             )
         except ModelError as error:
             raise FileError(f"{error} (in {self.path})") from error
+        return BayesNet.from_factor_graph(graph)
 
     def _by_child(self, conditionals: Sequence[ConditionalTable]) -> dict[str, ConditionalTable]:
         of: dict[str, ConditionalTable] = {}

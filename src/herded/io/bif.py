@@ -22,6 +22,7 @@ from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_t
 from herded.io.bif_tokenizer import TokenReader, TokenRow
 from herded.io.number_parser import read_text_bytes
 from herded.models.factor_graph import FactorGraph
+from herded.nets.bayes_net import BayesNet
 from herded.system import memory_limits
 from herded.system.atomic_files import FilePath, write_bytes
 from herded.system.memory_limits import Size
@@ -32,7 +33,7 @@ UNWRITABLE_PATTERN = re.compile(r'["\ud800-\udfff]')  # also characters that UTF
 TABLE_COPIES = 6  # of a table that exist while a model is built from it
 
 
-def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
+def read_bif(path: FilePath, *, max_memory: Size | None = None) -> BayesNet:
     """Read a Bayes net from a file in the Interchange Format (BIF).
 
     Parameters
@@ -44,7 +45,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
 
     Returns
     -------
-    FactorGraph
+    BayesNet
         With the names of variables and states. The factor of a variable is over its parents and,
         last, the variable itself.
 
@@ -81,7 +82,7 @@ def read_bif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
         else:
             raise tokens.wrong("network, variable or probability", "make other text a // comment")
     _check_memory(net, definitions, memory_limits.memory_limit(max_memory))
-    return net.graph([_conditional(tokens, net, definition) for definition in definitions])
+    return net.net([_conditional(tokens, net, definition) for definition in definitions])
 
 
 def write_bif(model: FactorGraph, path: FilePath) -> None:

@@ -45,6 +45,7 @@ def read_model(
     Returns
     -------
     FactorGraph or Lattice
+        A `BayesNet`, which is a factor graph, from BIF and XMLBIF files.
 
     Raises
     ------

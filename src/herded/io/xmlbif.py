@@ -15,6 +15,7 @@ from herded.errors import FileError, ModelError
 from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
 from herded.io.number_parser import parse_floats
 from herded.models.factor_graph import FactorGraph
+from herded.nets.bayes_net import BayesNet
 from herded.system.atomic_files import FilePath, read_bytes, write_bytes
 from herded.system.memory_limits import Size
 
@@ -23,7 +24,7 @@ PARSING_EXPANSION = 80  # bytes of memory per byte of a file made of tags alone
 UNWRITABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
-def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGraph:
+def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> BayesNet:
     """Read a Bayes net from an XMLBIF 0.3 file, the format of Weka and others.
 
     Parameters
@@ -35,7 +36,7 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
 
     Returns
     -------
-    FactorGraph
+    BayesNet
         With the names of variables and states. The factor of a variable is over its parents and,
         last, the variable itself.
 
@@ -69,7 +70,7 @@ def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> FactorGrap
             definitions.append(part)
         elif part.tag not in ("NAME", "PROPERTY"):
             raise net.wrong(part.line, "VARIABLE or DEFINITION", f"<{part.tag}>", "drop it")
-    return net.graph([_read_definition(net, part) for part in definitions])
+    return net.net([_read_definition(net, part) for part in definitions])
 
 
 def write_xmlbif(model: FactorGraph, path: FilePath) -> None:

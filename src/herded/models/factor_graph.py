@@ -6,7 +6,7 @@ entry may be -inf (a hard constraint). A table's last variable varies fastest.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self, TypeGuard
 
@@ -339,7 +339,7 @@ class FactorGraph:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def given(self, evidence: Mapping[Any, int | str]) -> "FactorGraph":
+    def given(self, evidence: Mapping[Any, int | str]) -> Self:
         """Return the same model with more variables observed.
 
         Parameters
@@ -374,7 +374,7 @@ class FactorGraph:
         _evidence.check_possible(model)
         return model
 
-    def with_evidence(self, states: ArrayLike) -> "FactorGraph":
+    def with_evidence(self, states: ArrayLike) -> Self:
         """The same model with just this evidence, by indices, whatever the states are called.
 
         Parameters
@@ -398,12 +398,14 @@ class FactorGraph:
                 f"expected the states of {self.n_variables} variables, -1 where one is not known, "
                 f"got {short_repr(states)}"
             )
-        model = object.__new__(FactorGraph)
-        model.__dict__.update(
-            {k: v for k, v in self.__dict__.items() if k in self.__dataclass_fields__}
-        )
-        object.__setattr__(model, "evidence", read_only_copy(evidence, np.int64))
+        model = object.__new__(type(self))
+        model.__dict__.update(self.array_fields())
+        model.__dict__["evidence"] = read_only_copy(evidence, np.int64)
         return model
+
+    def array_fields(self) -> dict[str, Any]:
+        """The fields that make up the model, without what is computed from them."""
+        return {field.name: self.__dict__[field.name] for field in fields(FactorGraph)}
 
 
 @cache_last

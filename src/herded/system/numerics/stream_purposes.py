@@ -90,6 +90,11 @@ class StreamPurpose:
     TAGGER_DROPOUT: Final = 2
     """Features that an epoch of a tagger leaves out: (seed, epoch, purpose)."""
 
+    # -- Bayes nets: (seed, variable, purpose) -----------------------------------------------------
+
+    ANCESTRAL_SAMPLES: Final = 23
+    """Rows that are drawn from a net, parents before their children."""
+
     # -- pages and benchmarks ----------------------------------------------------------------------
 
     PICTURE_NOISE: Final = 6

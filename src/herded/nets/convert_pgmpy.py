@@ -4,6 +4,7 @@ from typing import Any
 
 from herded.errors import ModelError
 from herded.models.factor_graph import FactorGraph
+from herded.nets.bayes_net import BayesNet
 from herded.system.argument_checks import as_float_array
 from herded.system.numerics.exp_log import log_array
 
@@ -19,7 +20,7 @@ def from_pgmpy(model: Any) -> FactorGraph:
 
     Returns
     -------
-    FactorGraph
+    BayesNet or FactorGraph
 
     Raises
     ------
@@ -41,11 +42,11 @@ def from_pgmpy(model: Any) -> FactorGraph:
     """
     if hasattr(model, "get_cpds"):
         nodes = list(model.nodes)
-        tables = [_conditional(model, node) for node in nodes]
+        tables, is_net = [_conditional(model, node) for node in nodes], True
     elif hasattr(model, "get_factors"):
         known = getattr(model, "get_variable_nodes", None)
         nodes = list(known() if known else model.nodes)
-        tables = [(list(factor.variables), factor) for factor in model.get_factors()]
+        tables, is_net = [(list(f.variables), f) for f in model.get_factors()], False
     else:
         raise ModelError(
             "expected a Bayes net, Markov network or factor graph of pgmpy, got "
@@ -60,12 +61,13 @@ def from_pgmpy(model: Any) -> FactorGraph:
         if not (values >= 0).all():
             raise ModelError(f"expected values of 0 or more over {scope}, got others")
         factors.append(([index[node] for node in scope], log_array(values)))
-    return FactorGraph(
+    graph = FactorGraph(
         [len(states[node]) for node in nodes],
         factors,
         names=[str(node) for node in nodes],
         state_names=[states[node] for node in nodes],
     )
+    return BayesNet.from_factor_graph(graph) if is_net else graph
 
 
 def _conditional(model: Any, node: object) -> tuple[list[Any], Any]:
