@@ -176,7 +176,7 @@ Z3 = np.zeros((3, 4, 5))
         (r"along axis 0 of shape \(2, 4, 5\), got \(2,\)", {"coupling": (0.1, 0.1, [1, 2])}),
         ("finite couplings along axis 1", {"coupling": (0.1, np.nan, 0.1)}),
         ("numbers in the coupling", {"coupling": (0.1, "a", 0.1)}),
-        ("periodic as True or False, or as 3 of them", {"periodic": (True, True)}),
+        ("periodic as True or False, or as 3 values", {"periodic": (True, True)}),
         ("periodic as True or False", {"periodic": "yes"}),
         ("periodic as True or False", {"periodic": (True, 2, False)}),
     ],
