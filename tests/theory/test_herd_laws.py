@@ -395,7 +395,7 @@ def test_refusals(call, words):
 
 def test_a_function_of_states_that_no_sweep_connects():
     same = hd.pairwise_model(np.zeros((2, 2)), [(0, 1)], [[0.0, -np.inf], [-np.inf, 0.0]])
-    with pytest.raises(MethodError, match="one class"):
+    with pytest.raises(MethodError, match="one closed class"):
         theory.variance_ratio(same, [0, 0, 0, 1], 2)
 
 

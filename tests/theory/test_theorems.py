@@ -118,7 +118,7 @@ def test_broken_sequences_fail_the_other_checks():
 
 def test_bounds_that_say_nothing_are_refused():
     model = SMALL["binary"]
-    with pytest.raises(MethodError, match="where the bound begins"):
+    with pytest.raises(MethodError, match="from which the bound holds"):
         theory.check_theorem2(model, 10)
     with pytest.raises(MethodError, match="weaker couplings"):
         theory.check_theorem2(complete(0, 5, 2.0))

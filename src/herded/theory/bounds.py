@@ -24,7 +24,7 @@ from herded.theory.transition_matrices import dobrushin, gibbs_sweep_kernel
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of Theorem 2 for a model: what `constants` gives.
+    """The constants of Theorem 2 for a model, as returned by `constants`.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Constants:
     t_star : int
         The number of steps after which every state of the support can reach every other.
     l, B : float
-        Every state is visited l T - B times or more in T sweeps (Proposition 1).
+        Every state is visited at least l T - B times in T sweeps (Proposition 1).
     eta : float
         The Dobrushin coefficient of a sweep, on the support.
     lambda_, T_star : float
-        The error is at most lambda / T from T* sweeps on; `lambda_` is infinite where eta = 1.
+        The error is at most lambda / T from T* sweeps on; `lambda_` is infinite if eta = 1.
 
     Examples
     --------
@@ -64,32 +64,32 @@ class Constants:
     T_star: float
 
     def tau_star(self, T: float) -> float:
-        """The burn-in of Theorem 2 in sweeps; 0 where the bound is above 1 anyway."""
+        """Compute the burn-in of Theorem 2 in sweeps; 0 if the bound is above 1 anyway."""
         if self.eta >= 1:
             return math.inf
         inside = (1 - self.eta) * self.l * T / (4 * self.excess)
         return max(0.0, math.log(inside) / math.log(2 / (1 + self.eta)))
 
     def bound(self, T: float) -> float:
-        """lambda / T (Theorem 2), for T >= T* and tau > tau*(T)."""
+        """Compute lambda / T (Theorem 2), for T >= T* and tau > tau*(T)."""
         return self.lambda_ / T
 
     def kernel_bound(self, T: float) -> float:
-        """4 N / (l T) (Proposition 2), for T >= T*."""
+        """Compute 4 N / (l T) (Proposition 2), for T >= T*."""
         return 4 * self.excess / (self.l * T)
 
     def corollary_bound(self, T: float) -> float:
-        """(lambda + tau*(T)) / T (corollary), from tau = 0, for T >= T* + tau*(T*)."""
+        """Compute (lambda + tau*(T)) / T (corollary), from tau = 0, for T >= T* + tau*(T*)."""
         return (self.lambda_ + self.tau_star(T)) / T
 
     @property
     def burn_in(self) -> float:
-        """T* + tau*(T*), from which the corollary holds."""
+        """The burn-in T* + tau*(T*), from which the corollary holds."""
         return self.T_star + self.tau_star(self.T_star)
 
 
 def constants(model: Model) -> Constants:
-    """pi_min, t*, l, B, eta, lambda and T* of a small model, for the scan 0, 1, .., N-1.
+    """Compute pi_min, t*, l, B, eta, lambda and T* of a small model, for the scan 0, 1, .., N-1.
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def constants(model: Model) -> Constants:
 
 
 def mixing_steps(possible: np.ndarray) -> int:
-    """t*: the least t such that from every x in the support every y in it can be reached in
+    """Compute t*, the least t such that every y in the support can be reached from every x in it in
     exactly t steps of Gibbs that end at any place of the sweep (proof of Proposition 1).
 
-    N where all states are possible. Staying is always possible, so the reachable sets only grow,
-    and where they stop growing short of the support the chain is reducible.
+    It is N if all states are possible. Staying is always possible, so the reachable sets only grow;
+    if they stop growing before they fill the support, the chain is reducible.
     """
     n = possible.ndim
     flat = possible.ravel()
@@ -144,7 +144,7 @@ def mixing_steps(possible: np.ndarray) -> int:
     t, idle = 0, 0
     while not all(r.reshape(flat.size, -1)[flat].all() for r in reach):
         grew = False
-        for end in range(n):  # one more step in front of those that end with variable `end`
+        for end in range(n):  # one more step before those that end with variable `end`
             i = (end - t) % n
             wider = reach[end].any(axis=i, keepdims=True) & possible[..., None]
             grew |= bool((wider != reach[end]).any())
@@ -152,7 +152,7 @@ def mixing_steps(possible: np.ndarray) -> int:
         t, idle = t + 1, 0 if grew else idle + 1
         if idle > n:
             raise MethodError(
-                "expected an irreducible Gibbs chain, but single updates cannot get from some "
-                "state of the support to another: the theorems do not cover this model"
+                "expected an irreducible Gibbs chain, but single updates cannot connect all states "
+                "of the support: the theorems do not cover this model"
             )
     return max(t, 1)

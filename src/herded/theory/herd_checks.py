@@ -1,13 +1,13 @@
-"""What is claimed of herds, checked over all states, phases and orders of small ones.
+"""Checks of the claims about herds, over all states, phases and orders of small ones.
 
     members     the law of one member after a visit, given all states, is its conditional; after
                 a sweep, its row of the Gibbs kernel T
     counts      the number of members in state 1 is the sum of the p_k, rounded up or down
-    variance    no way to draw the members, each by its own p_k, has a count that varies less
+    variance    the count varies as little as that of any draw of the members by their own p_k
 
-The last two are of two states. With K they hold of the first split of the tree: which members
-are in the first state (a chain), or in the first half. Counts of later states are looser.
-`variance_ratio` is what the herd's average gains in the long run, exactly.
+The last two concern two states. With K states they hold for the first split of the tree: which
+members are in the first state (a chain), or in the first half. Counts of later states are looser.
+`variance_ratio` computes the exact long-run gain of the herd's average.
 """
 
 import math
@@ -42,7 +42,7 @@ def check_members(
     orders: str = "shuffled",
     sweep: bool = True,
 ) -> Check:
-    """Check that every member of a herd is a Gibbs chain, whatever the states of all the others.
+    """Check that every member of a herd is a Gibbs chain, for any states of the others.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ def check_members(
     members : int
         S ** members may be at most 2048: the law is compared from every state of the herd.
     draw : callable
-        `draw(conditionals, order)` gives the law of a visit; by default `together_law`.
+        `draw(conditionals, order)` returns the law of a visit; by default `together_law`.
     orders : "shuffled", "sorted" or "fixed"
         As in `visit_law`.
     sweep : bool
-        Compare whole sweeps with `gibbs_sweep_kernel`; else each visit with `gibbs_kernel`.
+        Whether to compare whole sweeps with `gibbs_sweep_kernel`, not visits with `gibbs_kernel`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def check_counts(
 ) -> Check:
     """Check that the number of members in state 1 is the sum of their p_k, rounded up or down.
 
-    For K > 2 states: the number that leave the first state for a later one. All contexts that
+    With K > 2 states it is the number that leave the first state for a later one. All contexts that
     members may be in are tried, at every variable.
 
     Parameters
@@ -104,7 +104,7 @@ def check_counts(
     Returns
     -------
     Check
-        How far a count can be outside, which must be 0.
+        The largest distance of a count from its range, which must be 0.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def check_counts(
     for rows, law in _visits(model, members, draw, orders):
         expected = sum(1 - row[0] for row in rows)
         nearest = round(expected)
-        whole = abs(expected - nearest) < 1e-9  # up to the rounding of the conditionals
+        whole = abs(expected - nearest) < 1e-9  # up to rounding of the conditionals
         least = nearest if whole else math.floor(expected)
         most = nearest if whole else math.ceil(expected)
         for _, states in law:
@@ -128,10 +128,10 @@ def check_counts(
 def check_variance(
     model: Model, members: int, *, draw: DrawLaw = together_law, orders: str = "shuffled"
 ) -> Check:
-    """Check that the herd's count varies as little as any count with its mean can.
+    """Check that the herd's count has the least variance that its mean allows.
 
-    A whole number with mean m has a variance of at least f (1 - f), where f is the fraction of m;
-    that of independent chains is the sum of p_k (1 - p_k), which is more.
+    A whole number with mean m has a variance of at least f (1 - f), where f is the fraction of m.
+    The variance of independent chains is the sum of p_k (1 - p_k), which is larger.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def check_variance(
 def count_variance(
     conditionals: Sequence[Sequence[Any]], *, orders: str = "shuffled", law: Law | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The variance of the number of members in each state after a visit, and of independent draws.
+    """Compute the variance of the number of members in each state, and of independent draws.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def count_variance(
     orders : "shuffled", "sorted" or "fixed"
         As in `visit_law`.
     law : list of (probability, states), optional
-        The law of the visit, if it is not that of members drawn together.
+        The law of the visit, if it is not that of systematic draws.
 
     Returns
     -------
@@ -196,16 +196,16 @@ def variance_ratio(
     draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> float:
-    """How much noisier than independent chains a herd is in the long run, for one average.
+    """Compare the long-run noise of a herd with that of independent chains, for one average.
 
-    The asymptotic variance of the average of a function over all members and sweeps, over that
-    of as many independent Gibbs chains. Below 1 the herd is better.
+    The asymptotic variance of the average of a function over all members and sweeps, divided by
+    that of as many independent Gibbs chains. Below 1 the herd is better.
 
     Parameters
     ----------
     model : FactorGraph or Lattice
         Without evidence, with S joint states.
-    values : array_like
+    The function: its value at each joint state, with one axis per variable, or flat.
         The function: its value at each joint state, with one axis per variable, or flat.
     members, draw, orders
         As in `check_members`.
@@ -221,7 +221,7 @@ def variance_ratio(
 
     Examples
     --------
-    Two spins at a weak field, four members: means gain; products lose, least if members are sorted.
+    Two spins in a weak field, four members: means gain; products lose, least with sorted members.
 
     >>> spins = np.array([[1.0, -1.0], [-1.0, 1.0]])
     >>> model = hd.pairwise_model([[-0.3, 0.3], [-0.3, 0.3]], [(0, 1)], 0.5 * spins)
@@ -246,18 +246,18 @@ def variance_ratio(
 
 
 def _asymptotic_variance(kernel: np.ndarray, f: np.ndarray) -> float:
-    """lim T Var(1/T sum_t f(X_t)) = sum over all lags of the autocovariance."""
+    """Compute lim T Var(1/T sum_t f(X_t)), the sum of the autocovariance over all lags."""
     size = len(kernel)
     flow = np.eye(size) - kernel
     anyhow = np.full(size, 1 / size)
-    system = flow + anyhow  # each row plus a distribution: regular, if one class is left over
+    system = flow + anyhow  # each row plus a distribution: regular if there is one class
     try:
         inverse = np.linalg.inv(system)
         fair = bool(np.linalg.norm(system, 1) * np.linalg.norm(inverse, 1) < 1e10)
     except np.linalg.LinAlgError:
         fair = False
     if not fair:
-        raise MethodError("expected one class of states that is never left, got several")
+        raise MethodError("expected one closed class of states, got several")
     pi = anyhow @ inverse  # for pi @ flow = 0
     centred = f - pi @ f
     summed = inverse @ centred  # f_0 + f_1 + .., up to a constant
@@ -267,7 +267,7 @@ def _asymptotic_variance(kernel: np.ndarray, f: np.ndarray) -> float:
 def _visits(
     model: Model, members: int, draw: DrawLaw, orders: str
 ) -> Iterator[tuple[tuple[list[float], ...], Law]]:
-    """Every choice of contexts for the members, at every variable, and the law of the visit."""
+    """Yield every variable and choice of the members' contexts, with the law of the visit."""
     cards = check_small(model)
     reached = target(model) > 0
     for i in range(len(cards)):

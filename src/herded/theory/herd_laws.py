@@ -1,17 +1,16 @@
 """Herds as finite computations: the law of all members after a visit, and after a sweep.
 
 A herd is n chains that are visited together. At a visit of variable i member k has its own
-conditional p_k, and all share one uniform phase U, which goes round the members in some order:
+conditional p_k, and all share one uniform phase U, which passes through the members in some order:
 
     phi = U;    for each member k in the order:    phi += p_k;  x_k = carry;  phi mod 1
 
 So with c_k = p_1 + .. + p_k along the order, x_k = floor(U + c_k) - floor(U + c_(k-1)), which
 changes only where U + c_k is whole: at most n breakpoints cut (0, 1) into pieces, and the lengths
-of the pieces are the law. K states are a tree of such passes, one phase each: members that are
-still at a node share its phase, and a carry leads to the later states.
+of the pieces are the law. K states are a tree of such passes, one phase each: members at the same
+node share its phase, and a carry leads to the later states.
 
-Everything here is rational arithmetic on the conditionals as they are given, so that a visit has
-no rounding at all.
+Everything here is rational arithmetic on the given conditionals, so that a visit has no rounding.
 """
 
 import math
@@ -40,17 +39,17 @@ def together_law(
     *,
     tree: str = "chain",
 ) -> Law:
-    """The law of the members' new states when they are drawn together, over all phases.
+    """Compute the law of the members' new states under a systematic draw, over all phases.
 
     Parameters
     ----------
     conditionals : array_like of shape (members, K)
-        Row k is member k's conditional; floats, or fractions.
+        Row k is member k's conditional, in floats or fractions.
     order : sequence of int, optional
-        The order in which the phase goes round the members; by default 0, 1, ..
+        The order in which the phase passes through the members; by default 0, 1, ..
     tree : "chain" or "halves"
-        How K > 2 states are taken apart: the first or a later one, then the second or a later
-        one, and so on; or the first half or the second, and so on.
+        How K > 2 states are split: the first from all later ones, then the second from later ones,
+        and so on; or the first half from the second, and so on.
 
     Returns
     -------
@@ -60,7 +59,7 @@ def together_law(
     Raises
     ------
     ModelError
-        If a row is no distribution, or `order` no order of the members.
+        If a row is not a distribution, or `order` is not an order of the members.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def together_law(
 
 
 def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-    """The pieces of a uniform phase that goes once round: their lengths, and who carries.
+    """Return the pieces of a uniform phase that goes once round: their lengths, and who carries.
 
     Parameters
     ----------
@@ -105,7 +104,9 @@ def phase_law(steps: Sequence[Fraction]) -> Iterator[tuple[Fraction, tuple[int, 
     1/3 (1, 0, 0)
     """
     ratios = [Fraction(step).as_integer_ratio() for step in steps]
-    whole = math.lcm(*(below for _, below in ratios))  # 1, in parts that all steps are of
+    whole = math.lcm(
+        *(below for _, below in ratios)
+    )  # 1 as a multiple of the common unit of all steps
     parts = [above * (whole // below) for above, below in ratios]
     upto = list(accumulate(parts, initial=0))
     edges = sorted({whole, *(-c % whole for c in upto)})
@@ -120,16 +121,16 @@ def visit_law(
     draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> Law:
-    """The law of a visit whose order of members is random too, though not of the phase's making.
+    """Compute the law of a visit with a random order of members, independent of the phase.
 
     Parameters
     ----------
     conditionals : sequence of rows, (members, K)
     draw : callable
-        `draw(conditionals, order)` gives the law in one order; by default `together_law`.
+        `draw(conditionals, order)` returns the law in one order; by default `together_law`.
     orders : "shuffled", "sorted" or "fixed"
-        In which order the phase goes round: all orders equally likely; by conditionals, and
-        shuffled among equal ones; or 0, 1, ..
+        The order of the phase: "shuffled", with all orders equally likely; "sorted" by
+        conditionals, with equal ones shuffled; or "fixed", 0, 1, ..
 
     Returns
     -------
@@ -151,10 +152,10 @@ def visit_law(
         raise MethodError(f"expected orders as one of {MEMBER_ORDERS}, got {orders!r}")
     every = permutations(range(len(conditionals)))
     chosen = [next(every)] if orders == "fixed" else list(every)
-    if orders == "sorted":  # Python's sort leaves equal ones in the order they came in
+    if orders == "sorted":  # Python's sort is stable
         chosen = [tuple(sorted(order, key=lambda k: list(conditionals[k]))) for order in chosen]
     rows: Any = conditionals
-    if draw is together_law:  # what all orders have in common
+    if draw is together_law:  # the part common to all orders
         rows, draw = _fractions(conditionals), _systematic_law_in_order
     law = _merge_equal_states(
         (probability * count, states)
@@ -172,7 +173,7 @@ def herd_kernel(
     draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> np.ndarray:
-    """The transition matrix of a visit of variable i in all members of a herd.
+    """Compute the transition matrix of a visit of variable i in all members of a herd.
 
     Parameters
     ----------
@@ -183,10 +184,10 @@ def herd_kernel(
     members : int
         S ** members may be at most 2048.
     draw : callable
-        `draw(conditionals, order)` gives the law of a visit; by default `together_law`.
+        `draw(conditionals, order)` returns the law of a visit; by default `together_law`.
     orders : "shuffled", "sorted" or "fixed"
-        In which order the phase goes round: all orders equally likely; by conditionals, and
-        shuffled among equal ones; or 0, 1, ..
+        The order of the phase: "shuffled", with all orders equally likely; "sorted" by
+        conditionals, with equal ones shuffled; or "fixed", 0, 1, ..
 
     Returns
     -------
@@ -195,7 +196,7 @@ def herd_kernel(
 
     Examples
     --------
-    Two members at zero field: whatever happens, one becomes 1 and the other 0.
+    Two members at zero field: in every case one becomes 1 and the other 0.
 
     >>> coin = hd.FactorGraph([2], [((0,), np.zeros(2))])
     >>> hd.theory.herd_kernel(coin, 0, 2)[0]
@@ -212,7 +213,9 @@ def herd_kernel(
     contexts, of_state = np.unique(rows, axis=0, return_inverse=True)
     herds = all_states([len(states)] * members)
     places = len(states) ** np.arange(members)[::-1]
-    without = others[herds] @ places  # the herd's number if all were in state 0 of the variable
+    without = (
+        others[herds] @ places
+    )  # the herd's number with all members in state 0 of the variable
     seen, of_herd = np.unique(of_state.ravel()[herds], axis=0, return_inverse=True)
     kernel = np.zeros((size, size))
     for at, key in enumerate(seen):
@@ -235,7 +238,7 @@ def herd_sweep_kernel(
     draw: DrawLaw = together_law,
     orders: str = "shuffled",
 ) -> np.ndarray:
-    """The transition matrix of a sweep of a herd, with a fresh phase at every visit.
+    """Compute the transition matrix of a sweep of a herd, with a fresh phase at every visit.
 
     Parameters
     ----------
@@ -264,12 +267,12 @@ def herd_sweep_kernel(
 
 
 def member_kernel(kernel: ArrayLike, members: int, k: int) -> np.ndarray:
-    """What becomes of one member: the law of its state, from every state of the whole herd.
+    """Compute the law of one member's next state, from every state of the whole herd.
 
     Parameters
     ----------
     kernel : array_like of shape (S ** members, S ** members)
-        As `herd_kernel` and `herd_sweep_kernel` give it.
+        A matrix from `herd_kernel` or `herd_sweep_kernel`.
     members : int
     k : int
         The member, counted from 0.
@@ -308,7 +311,7 @@ def _fractions(conditionals: Any) -> list[list[Fraction]]:
 def _systematic_law_in_order(
     rows: Sequence[Sequence[Fraction]], order: Sequence[int], tree: str = "chain"
 ) -> Law:
-    """`together_law` of rows and an order that are known to be right."""
+    """Compute `together_law` for valid rows and a valid order."""
     whole = order, 0, len(rows[0])
     return _merge_equal_states(
         (probability, tuple(states[k] for k in range(len(rows))))
@@ -323,9 +326,9 @@ def _ways(
     probability: Fraction,
     states: dict[int, int],
 ) -> Iterator[tuple[Fraction, dict[int, int]]]:
-    """All ways in which members at nodes of states low .. high - 1 end at single states.
+    """Yield all ways in which members at nodes of states low .. high - 1 end at single states.
 
-    `probability` is that of how they came there, `states` are those of all other members.
+    `probability` is that of the way so far, `states` are those of all other members.
     """
     if not nodes:
         yield probability, states
@@ -344,7 +347,7 @@ def _ways(
 
 
 def _merge_equal_states(pieces: Iterable[tuple[Fraction, tuple[int, ...]]]) -> Law:
-    """Equal states once: their probabilities are summed as whole numbers of one small part."""
+    """Merge equal states by summing their probabilities as whole numbers of a common unit."""
     every = [(*probability.as_integer_ratio(), states) for probability, states in pieces]
     whole = math.lcm(*{below for _, below, _ in every})
     found: dict[tuple[int, ...], int] = {}

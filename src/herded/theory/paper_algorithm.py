@@ -17,20 +17,20 @@ from herded.theory.update_path import starting_state
 
 
 def algorithm_1(model: Model, T: int, state: ArrayLike | None = None) -> np.ndarray:
-    """Herded Gibbs sampling as the paper writes it, one update after another.
+    """Run herded Gibbs sampling as in the paper, one update after another.
 
-    A variable of K states has a vector of K weights, as the paper suggests (end of section 2): the
-    state with the largest weight is taken. The weights of two states are -w and w, so that the
-    first rule of step 3, w > 0, is the same.
+    A variable of K states has a vector of K weights, as the paper suggests (end of section 2), and
+    takes the state with the largest weight. The weights of two states are -w and w, which gives the
+    first rule of step 3, w > 0.
 
     Parameters
     ----------
     model : FactorGraph, Lattice or ConditionalModel
-        Variables with evidence keep their states and are not counted in N.
+        The model. Variables with evidence keep their states and do not count in N.
     T : int
-        Updates of single variables; N of them are a sweep.
+        The number of updates of single variables; N of them are a sweep.
     state : array_like of int, shape (n_variables,), optional
-        X^(0); by default the one that `infer` would start at.
+        X^(0); by default the start of `infer`.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def algorithm_1(model: Model, T: int, state: ArrayLike | None = None) -> np.ndar
     if not is_whole_number(T, 0):
         raise MethodError(f"expected T of 0 or more updates, got {T!r}")
     V = np.flatnonzero(model.evidence < 0)
-    # Step 1: t = 0, X^(0) in the support of pi; a weight is set when it is first met
+    # Step 1: t = 0, X^(0) in the support of pi; a weight is set when it is first used
     x = (starting_state(model) if state is None else check_start(model, state)).astype(np.int64)
     pi, w = dict[tuple[int, ...], np.ndarray](), dict[tuple[int, ...], np.ndarray]()
     samples = np.empty((T, len(x)), np.int64)
     for t in range(1, T + 1):
-        # Step 2: pick node i in a fixed order; its weight is the one of its neighbours' states
+        # Step 2: pick node i in a fixed order; its weight is the one for its neighbours' states
         i = V[(t - 1) % len(V)]
         x_N = (i, *x[model.neighbours(i)])
         if x_N not in w:
@@ -76,7 +76,7 @@ def algorithm_1(model: Model, T: int, state: ArrayLike | None = None) -> np.ndar
 
 
 def conditional(model: Model, i: int, x: np.ndarray) -> np.ndarray:
-    """pi(X_i = . | x_N(i)), rounded to fixed point as in the kernels."""
+    """Return pi(X_i = . | x_N(i)), rounded to fixed point as in the kernels."""
     states = np.repeat(x[None], model.cardinalities[i], axis=0)
     states[:, i] = np.arange(len(states))
     scores = np.asarray(model.log_score(states))

@@ -1,4 +1,4 @@
-"""Check the statements in the appendix of Bornn et al. (2013) on runs.
+"""Checks of the statements in the appendix of Bornn et al. (2013) on runs.
 
     Lemma 1         |count of ones - sum of pi| <= 1 over any window of visits of one weight
     Proposition 1   every state is visited l T - B times or more, at every step, in every window
@@ -6,11 +6,11 @@
     Theorem 2       d_v(P_T^(tau) - pi) <= lambda / T                    for T >= T*, tau > tau*(T)
     Corollary       d_v(P_T^(0) - pi) <= (lambda + tau*(T)) / T          for T >= T* + tau*(T*)
 
-By default a check runs herded Gibbs itself; with `path=` or `samples=` it checks those instead.
-The theorems need one weight for every x_-i: a complete graph, or weights="full" on any graph. The
-target is the exact pi, while the sampler's conditionals are rounded at 2^-31 (2^-24 for K > 2),
-so that bounds near those values mean nothing. The theorem says tau > tau*(T), its proof shows it
-for tau > ceil(tau*(T)); the second is what is checked.
+By default a check runs herded Gibbs itself; with `path=` or `samples=` it checks those instead. The
+theorems need one weight for every x_-i: a complete graph, or weights="full" on any graph. The
+target is the exact pi, while the sampler's conditionals are rounded at 2^-31 (2^-24 for K > 2), so
+bounds near those values are meaningless. The theorem says tau > tau*(T); its proof shows it for tau
+> ceil(tau*(T)), which is what is checked.
 """
 
 import math
@@ -41,12 +41,12 @@ from herded.theory.update_path import (
     within_sweep_path,
 )
 
-DEFAULT_MAX_SWEEPS = 20_000_000  # most that a check runs by default
+DEFAULT_MAX_SWEEPS = 20_000_000  # longest run of a check by default
 
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the paper, what was measured, and the bound that it must not exceed.
+    """A statement of the paper, the measured value, and the bound that it must not exceed.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Check:
 
 
 def is_complete(model: Model) -> bool:
-    """Whether every two variables share a factor, so that N(i) is all the others.
+    """Return whether every two variables share a factor, so that N(i) is all the others.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def check_lemma1(
 ) -> Check:
     """Check Lemma 1: counts of every weight are within 1 of their expectation, in any window.
 
-    On any graph, in integers. With K states counts are within K - 1; the worst share of that is
-    what is measured.
+    On any graph, in integers. With K states counts are within K - 1; the measured value is the
+    worst share of that.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def check_lemma1(
     sweeps : int
         The length of the run.
     path : array_like, optional
-        A path to check instead of running herded Gibbs, as `within_sweep_path` gives it.
+        A path to check instead of running herded Gibbs, as returned by `within_sweep_path`.
     seed : int
 
     Returns
@@ -165,9 +165,9 @@ def check_proposition1(
 ) -> Check:
     """Check Proposition 1: every state is visited l T - B times or more, in every window.
 
-    For all states of the support, all steps i and all windows of the run. That visits are never
-    below l T - B means that (visits so far - l k) never falls by more than B; the worst fall is
-    what is measured.
+    For all states of the support, all steps i and all windows of the run. Visits are never below
+    l T - B exactly if (visits so far - l k) never falls by more than B; the measured value is the
+    worst fall.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def check_corollary(
     return Check("Corollary, d_v(P_T - pi)", measured, known.corollary_bound(T), T, 0)
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.ndarray:
     result = infer(
         model,
@@ -363,7 +363,7 @@ def _joint(model: Model, T: int, burn_in: int, weights: str, seed: int) -> np.nd
 
 
 def _constants_if_covered(model: Model, weights: str) -> Constants:
-    """The constants, if the theorems cover this model with these weights."""
+    """Return the constants, if the theorems cover this model with these weights."""
     check_small(model)
     if weights != "full" and not is_complete(model):
         raise MethodError(
@@ -377,14 +377,14 @@ def _long_enough(T: int | None, least: float, wanted: float) -> int:
     if T is None:
         return _sweeps(max(least, wanted))
     if least > T:
-        raise MethodError(f"expected T of {least:.4g} or more, where the bound begins, got {T}")
+        raise MethodError(f"expected T of {least:.4g} or more, from which the bound holds, got {T}")
     return T
 
 
 def _sweeps(wanted: float) -> int:
     if not wanted <= DEFAULT_MAX_SWEEPS:
         raise MethodError(
-            f"expected a bound within {DEFAULT_MAX_SWEEPS} sweeps, but it says something only "
-            f"after {wanted:.3g}: use weaker couplings or fewer variables, or give T"
+            f"expected a bound within {DEFAULT_MAX_SWEEPS} sweeps, but it is below 1 only after "
+            f"{wanted:.3g}: use weaker couplings or fewer variables, or pass T"
         )
     return math.ceil(wanted)

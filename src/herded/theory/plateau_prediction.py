@@ -1,16 +1,16 @@
-"""Why the error of herded Gibbs stops falling on sparse graphs, and how to predict it.
+"""A prediction of the plateau in the error of herded Gibbs on sparse graphs, and its cause.
 
-On a sparse graph the weight (i, x_N(i)) serves many states of the other variables R (neither i
-nor its neighbours). Lemma 1 keeps the frequency of x_i given x_N(i) right whatever R does, but x_i
-must also be independent of R given x_N(i), and nothing ensures that: a weight that has just
-emitted 1 is likely to emit 0 next, so if R *at the next visit of that weight* depends on what was
-emitted, then x_i and R are correlated. Hence the predictor:
+On a sparse graph the weight (i, x_N(i)) serves many states of the other variables R (neither i nor
+its neighbours). Lemma 1 keeps the frequency of x_i given x_N(i) right for any R, but x_i must also
+be independent of R given x_N(i), and nothing ensures that. A weight that has just emitted 1 is
+likely to emit 0 next, so if R *at the next visit of that weight* depends on the emitted value, then
+x_i and R are correlated. Hence the predictor:
 
     law of R at the next visit of the same weight after emitting 0, against after emitting 1,
 
-in a run of plain Gibbs, which needs no herding at all. On a complete graph R is empty. Two
-cautions: it says *that* a plateau is to be expected rather than how high (the rest of the dynamics
-amplifies or damps the correlation), and it does not see phase locking (see `warn_if_locked`).
+in a run of plain Gibbs, without any herding. On a complete graph R is empty. Two cautions: it
+predicts *that* there is a plateau rather than its height (the rest of the dynamics amplifies or
+damps the correlation), and it does not detect phase locking (see `warn_if_locked`).
 """
 
 from dataclasses import dataclass
@@ -24,25 +24,25 @@ from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.recording.recorders import Samples
 
-MIN_VISITS_TO_COMPARE = 20  # visits after which an emitted value is compared at all
+MIN_VISITS_TO_COMPARE = 20  # visits needed to compare an emitted value
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """How much the other variables remember what a weight emitted: what `plateau_predictor` gives.
+    """The result of `plateau_predictor`: how the other variables depend on an emitted value.
 
     Attributes
     ----------
     distance : float
         In total variation, averaged over weights, pairs of emitted values and other variables.
     floor : float
-        The same after shuffling what was emitted, which is sampling noise alone.
+        The same after shuffling emitted values, which leaves only sampling noise.
     per_variable : tuple of float
         distance - floor for the weights of each variable.
     sweeps : int
-        Of plain Gibbs.
+        The number of sweeps of plain Gibbs.
     excess : float
-        distance - floor: about 0, of either sign, where herding should have no plateau.
+        distance - floor: about 0, of either sign, if herding should have no plateau.
 
     Examples
     --------
@@ -52,13 +52,13 @@ class Prediction:
     """
 
     distance: float  # average over weights, pairs of emitted values and other variables
-    floor: float  # the same after shuffling what was emitted: sampling noise alone
+    floor: float  # the same after shuffling emitted values: sampling noise alone
     per_variable: tuple[float, ...]  # distance - floor for the weights of each variable
     sweeps: int
 
     @property
     def excess(self) -> float:
-        """distance - floor: about 0 (of either sign) where herding should have no plateau."""
+        """distance - floor: about 0 (of either sign) if herding should have no plateau."""
         return self.distance - self.floor
 
     def __str__(self) -> str:
@@ -68,25 +68,25 @@ class Prediction:
         )
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def plateau_predictor(
     model: Model, sweeps: int = 100_000, seed: int = 0, *, shuffles: int = 4
 ) -> Prediction:
     """Predict whether herded Gibbs has a plateau, from a run of plain Gibbs.
 
-    For each value that a weight emits, the distribution of the variables outside i and N(i) at its
-    next visit is recorded; these distributions are compared. Weights count by visits times
-    p (1 - p), so that a weight that always emits the same value counts nothing.
+    For each value that a weight emits, it records the distribution of the variables outside i and
+    N(i) at the weight's next visit, and compares these distributions. A weight counts by its visits
+    times p (1 - p), so one that always emits the same value does not count.
 
     Parameters
     ----------
     model : FactorGraph or Lattice
         Without evidence.
     sweeps : int
-        Of plain Gibbs.
+        The number of sweeps of plain Gibbs.
     seed : int
     shuffles : int
-        How often emitted values are shuffled to find the noise.
+        How often emitted values are shuffled to estimate the noise.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def _all(model: Model) -> range:
 def _one_variable(
     model: Model, samples: np.ndarray, i: int, rng: np.random.Generator, shuffles: int
 ) -> tuple[float, float, float]:
-    """(weight, weighted distance, weighted floor), summed over the weights of variable i."""
+    """Return (weight, weighted distance, weighted floor), summed over the weights of variable i."""
     cards = [int(k) for k in model.cardinalities]
     near = model.neighbours(i)
     others = np.setdiff1d(np.arange(len(cards)), [*near, i])
@@ -156,13 +156,13 @@ def _one_variable(
 
 
 def _indicators(values: np.ndarray, cards: list[int]) -> np.ndarray:
-    """One column per variable and state."""
+    """Return one column per variable and state."""
     columns = [values[:, [c]] == np.arange(k) for c, k in enumerate(cards)]
     return np.concatenate(columns, axis=1).astype(np.float64)
 
 
 def _compare(said: np.ndarray, later: np.ndarray, k: int, others: int) -> tuple[float, float]:
-    """Average distance between the laws of what came later, over pairs of emitted values."""
+    """Average the distance between the laws of later states over pairs of emitted values."""
     counts = np.bincount(said, minlength=k)
     enough = np.flatnonzero(counts >= MIN_VISITS_TO_COMPARE)
     laws = {int(v): later[said == v].mean(axis=0) for v in enough}

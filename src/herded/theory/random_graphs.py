@@ -1,4 +1,4 @@
-"""Complete graphs with random potentials, on which theorem 2 is checked."""
+"""Complete graphs with random potentials, for checks of theorem 2."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from herded.models.pairwise import pairwise_model
 def random_complete_graph(
     rng: np.random.Generator, n: int, scale: float = 0.2, states: int = 2
 ) -> FactorGraph:
-    """A complete graph with normal log-potentials on every variable and every pair.
+    """Draw a complete graph with normal log-potentials on every variable and every pair.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def random_complete_graph(
     scale : float
         The standard deviation of the log-potentials.
     states : int
-        Of every variable.
+        The number of states of every variable.
 
     Returns
     -------

@@ -1,20 +1,20 @@
 """Theorem 1 of Bornn et al. (2013): on an empty graph P_T -> pi if 1, pi_1, .., pi_N are
 rationally independent, because then the phases t pi mod 1 fill the cube evenly.
 
-    sum_i a_i pi_i = -a_0  with whole a  =>  sum_i a_i phi_i is the same for ever (mod 1)
+    sum_i a_i pi_i = -a_0  with whole a  =>  sum_i a_i phi_i is constant for ever (mod 1)
 
 so the phases stay on a slice of the cube. In Fourier terms the indicator of x_i has coefficients
 sin(pi a pi_i) / (pi a), and a relation shifts the joint probability of its variables by up to
 
     bias = 2 prod_i |sin(pi a_i pi_i) / (pi a_i)|                (its first harmonic alone)
 
-Two consequences. Rational independence is sufficient, not necessary: a relation in which some
-a_i pi_i is whole (a single fair coin; a coin of 1/2 beside one of 1/3) has bias 0 and does no harm.
-And in fixed point every pi_i is p / 2^31, so relations always exist (2^31 pi_i - p = 0): exact
-independence is out of reach on any computer, and what matters is that no relation has *small*
+Two consequences. Rational independence is sufficient, not necessary: a relation in which some a_i
+pi_i is whole (a single fair coin; a coin of 1/2 with one of 1/3) has bias 0 and does no harm. And
+in fixed point every pi_i is p / 2^31, so relations always exist (2^31 pi_i - p = 0). Exact
+independence is impossible on any computer; what matters is that no relation has *small*
 coefficients, because the bias falls as the product of 1 / a_i.
 
-N fair coins are the plain example: they move in lockstep and visit 2 of 2^N states, while every
+N fair coins are the simplest example: they move in lockstep and visit 2 of 2^N states, while every
 marginal is exact.
 """
 
@@ -77,10 +77,10 @@ def rational_dependence(
     max_terms: int = 3,
     tolerance: float = 2.0**-31,
 ) -> list[Relation]:
-    """Whole-number relations between probabilities, the most harmful first.
+    """Find whole-number relations between probabilities, the most harmful first.
 
-    A bounded search over sets of at most `max_terms` probabilities. Multiples of a relation are not
-    listed.
+    The search is limited to sets of at most `max_terms` probabilities. Multiples of a relation are
+    not listed.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def rational_dependence(
     max_coefficient : int
         The largest coefficient.
     max_terms : int
-        Most probabilities in one relation.
+        The largest number of probabilities in one relation.
     tolerance : float
-        The residual may be this times the sum of |a_i|; by default what rounding to fixed point
-        explains. A relation with residual r still locks the phases for about 1 / r sweeps, so pass
+        The residual may be this times the sum of |a_i|; by default, the effect of rounding to fixed
+        point. A relation with residual r still locks the phases for about 1 / r sweeps, so pass
         0.1 / sweeps to find those that matter in a run.
 
     Returns
@@ -101,7 +101,7 @@ def rational_dependence(
     Raises
     ------
     ModelError
-        If a number is no probability, or the search would be too long.
+        If a number is not a probability, or the search would be too long.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def rational_dependence(
         raise ModelError("expected a list of probabilities from 0 to 1")
     if max_coefficient < 1 or max_terms < 1:
         raise ModelError("expected max_coefficient and max_terms of 1 or more")
-    live = [i for i in range(len(pi)) if 0 < pi[i] < 1]  # a constant can lock nothing
+    live = [i for i in range(len(pi)) if 0 < pi[i] < 1]  # a constant locks nothing
     sizes = range(1, min(max_terms, len(live)) + 1)
     trials = sum(
         math.comb(len(live), m) * max_coefficient * (2 * max_coefficient) ** (m - 1) for m in sizes
@@ -139,7 +139,7 @@ def rational_dependence(
 
 
 def _coefficients(terms: int, most: int) -> np.ndarray:
-    """All vectors of non-zero whole numbers up to `most`, the first of them positive."""
+    """Return all vectors of non-zero whole numbers up to `most` whose first entry is positive."""
     either = [a for a in range(-most, most + 1) if a != 0]
     return np.array(list(itertools.product(range(1, most + 1), *[either] * (terms - 1))))
 
@@ -150,20 +150,20 @@ def _relation(pi: np.ndarray, chosen: tuple[int, ...], a: np.ndarray, constant: 
     sines = np.abs(np.sin(np.pi * a * p) / (np.pi * a))
     bias = 2.0 * float(np.prod(np.where(sines < 1e-7, 0.0, sines)))
     if len(chosen) == 1:
-        bias = 0.0  # one variable alone always converges: Lemma 1
+        bias = 0.0  # a single variable always converges: Lemma 1
     return Relation(tuple(chosen), tuple(int(v) for v in a), constant, residual, bias)
 
 
 def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
-    """A sentence if variables without neighbours will move in lockstep, else None.
+    """Return a warning if variables without neighbours will move in lockstep, else None.
 
-    Looks at the free variables that have no free neighbours (all of them, on an empty graph).
+    It checks the free variables that have no free neighbours (all of them, on an empty graph).
 
     Parameters
     ----------
     model : FactorGraph or Lattice
     sweeps : int, optional
-        The length of a run: also look for relations that hold nearly, for as long.
+        The length of a run: also find relations that hold nearly, for this long.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
 
     Examples
     --------
-    Two fair coins that herding always gives the same side:
+    Two fair coins to which herding always gives the same side:
 
     >>> coins = hd.pairwise_model(np.zeros((2, 2)), [], np.zeros((2, 2)))
     >>> "lockstep" in hd.theory.warn_if_locked(coins)
@@ -187,7 +187,7 @@ def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
     copies: dict[float, list[int]] = {}
     for i, p in binary.items():
         copies.setdefault(p, []).append(i)
-    names = sorted(i for same in copies.values() for i in same[:2])  # two show it as well as ten
+    names = sorted(i for same in copies.values() for i in same[:2])  # two are enough to show it
     tolerance = max(1.0 / one, 0.0 if sweeps is None else 0.1 / sweeps)
     locks = []
     if len(names) > 1:
@@ -210,7 +210,7 @@ def warn_if_locked(model: Model, sweeps: int | None = None) -> str | None:
             f"variables {variables} have no neighbours and their probabilities satisfy "
             f"{terms_text} = {-worst.constant}, so that herding moves them in lockstep: every "
             f"marginal will be right, but their joint probabilities may be wrong by "
-            f"{worst.bias:.2g} or more, for ever. Use slack=1, or sample them independently"
+            f"{worst.bias:.2g} or more, in any run. Use slack=1, or sample them independently"
         )
     several = [i for i in rows if i not in binary]
     for i, j in itertools.combinations(several, 2):

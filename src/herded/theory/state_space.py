@@ -15,11 +15,11 @@ from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text
 from herded.system.numerics.exp_log import exp_array
 
-MAX_KERNEL_STATES = 2048  # of a model whose kernels are written out as matrices
+MAX_KERNEL_STATES = 2048  # joint states of a model whose kernels are computed as matrices
 
 
 def check_small(model: Model, limit: int = MAX_KERNEL_STATES) -> tuple[int, ...]:
-    """The cardinalities of a model whose joint states can be listed, all of them free."""
+    """Return the cardinalities of a model whose joint states can be listed and are all free."""
     cards = tuple(int(k) for k in model.cardinalities)
     if count_joint_states(cards, limit) is None:
         raise MethodError(
@@ -35,13 +35,13 @@ def check_small(model: Model, limit: int = MAX_KERNEL_STATES) -> tuple[int, ...]
 
 
 def all_states(cardinalities: ArrayLike) -> np.ndarray:
-    """Every joint state, (S, N), in C order."""
+    """List every joint state, (S, N), in C order."""
     cards = tuple(int(k) for k in np.asarray(cardinalities))
     return np.stack(np.unravel_index(np.arange(int(np.prod(cards))), cards), axis=1)
 
 
 def log_scores(model: Model) -> np.ndarray:
-    """log pi up to a constant, with one axis per variable; -inf outside the support."""
+    """Compute log pi up to a constant, with one axis per variable; -inf outside the support."""
     cards = check_small(model)
     scores = np.asarray(model.log_score(all_states(cards))).reshape(cards)
     if not np.isfinite(scores).any():
@@ -50,7 +50,7 @@ def log_scores(model: Model) -> np.ndarray:
 
 
 def target(model: Model) -> np.ndarray:
-    """pi, the distribution of a small model.
+    """Compute pi, the distribution of a small model.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def target(model: Model) -> np.ndarray:
 
 
 def support(model: Model) -> np.ndarray:
-    """X_+, the states of positive probability of a small model.
+    """Return X_+, the states of positive probability of a small model.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def support(model: Model) -> np.ndarray:
 
 
 def conditional(model: Model, i: int) -> np.ndarray:
-    """pi(x_i | x_-i) at every x, with one axis per variable; uniform where it is undefined.
+    """Compute pi(x_i | x_-i) at every x, with one axis per variable; uniform if undefined.
 
     "If pi(x_-i) = 0, the conditional probability is undefined and we set it with an arbitrary
     distribution" (appendix B.1.2); it never matters on the support.
@@ -122,7 +122,7 @@ def empirical(
     *,
     first: int = 1,
 ) -> np.ndarray:
-    """P_T^(tau) of Definition 1: how often each joint state was met at the ends of T sweeps.
+    """Compute P_T^(tau) of Definition 1: frequencies of joint states at the ends of T sweeps.
 
     Parameters
     ----------
@@ -134,8 +134,8 @@ def empirical(
     T : int, optional
         The number of sweeps; by default all from `tau` on.
     first : int
-        The sweep of the first sample: 1 for what `infer` keeps, 0 where the starting state X^(0) is
-        in front.
+        The sweep of the first sample: 1 for the samples of `infer`, 0 if the start X^(0) precedes
+        them.
 
     Returns
     -------
@@ -161,12 +161,12 @@ def empirical(
 def empirical_within(
     path: ArrayLike, cardinalities: ArrayLike, i: int, tau: int, T: int
 ) -> np.ndarray:
-    """P_T,i^(tau): how often each joint state was met after i steps of T sweeps.
+    """Compute P_T,i^(tau): frequencies of joint states after i steps of T sweeps.
 
     Parameters
     ----------
     path : array_like of int, shape (N * sweeps + 1, N)
-        path[t] is X^(t), as `within_sweep_path` gives it.
+        path[t] is X^(t), as returned by `within_sweep_path`.
     cardinalities : array_like of int, shape (N,)
     i : int
         The step of a sweep, from 0 (before it) to N (its end).
@@ -195,7 +195,7 @@ def empirical_within(
 
 
 def total_variation(p: ArrayLike, q: ArrayLike) -> float:
-    """d_v(p - q) = 1/2 ||p - q||_1, the distance of Theorem 2.
+    """Compute d_v(p - q) = 1/2 ||p - q||_1, the distance of Theorem 2.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def joint_state_codes(states: np.ndarray, cardinalities: ArrayLike) -> np.ndarray:
-    """The number of each joint state (..., N), in C order."""
+    """Return the number of each joint state (..., N), in C order."""
     cards = tuple(int(k) for k in np.asarray(cardinalities))
     x = np.asarray(states)
     if x.shape[-1:] != (len(cards),):
@@ -231,7 +231,7 @@ def _window(rows: np.ndarray, start: int, T: int | None) -> np.ndarray:
     length = len(rows) - start if T is None else T
     if start < 0 or length < 1 or start + length > len(rows):
         raise ModelError(
-            f"expected a window within the {len(rows)} samples there are, got samples {start} to "
+            f"expected a window within {len(rows)} samples, got samples {start} to "
             f"{start + length - 1}: run more sweeps"
         )
     return rows[start : start + length]

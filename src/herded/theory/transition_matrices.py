@@ -24,7 +24,7 @@ from herded.theory.state_space import (
 
 
 def gibbs_kernel(model: Model, i: int) -> np.ndarray:
-    """T_i: the transition matrix of a step of Gibbs sampling that updates variable i.
+    """Compute T_i, the transition matrix of a Gibbs update of variable i.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def gibbs_kernel(model: Model, i: int) -> np.ndarray:
 
 
 def gibbs_sweep_kernel(model: Model, order: Sequence[int] | None = None) -> np.ndarray:
-    """T: the transition matrix of one sweep of Gibbs sampling.
+    """Compute T, the transition matrix of one sweep of Gibbs sampling.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def gibbs_sweep_kernel(model: Model, order: Sequence[int] | None = None) -> np.n
 
     Examples
     --------
-    pi stays as it is under T:
+    pi is invariant under T:
 
     >>> model = hd.pairwise_model([[0.0, 0.3], [0.2, 0.0]], [(0, 1)], [[0.2, 0.0], [0.0, 0.2]])
     >>> pi = hd.theory.target(model).ravel()
@@ -84,9 +84,9 @@ def gibbs_sweep_kernel(model: Model, order: Sequence[int] | None = None) -> np.n
 
 
 def dobrushin(T: ArrayLike, support: ArrayLike | None = None) -> float:
-    """eta = 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1, the Dobrushin coefficient of a kernel.
+    """Compute the Dobrushin coefficient of a kernel, 1/2 max_(x, y) ||T(x, .) - T(y, .)||_1.
 
-    T reduces the distance of any two distributions to eta times what it was, or less.
+    T reduces the distance of any two distributions by the factor eta or more.
 
     Parameters
     ----------
@@ -126,23 +126,23 @@ def herded_kernel(
     *,
     model: Model | None = None,
 ) -> np.ndarray:
-    """T~_T,i^(tau): how often variable i took each value after each x_-i, as a transition matrix.
+    """Compute T~_T,i^(tau), the frequencies of x_i after each x_-i, as a transition matrix.
 
     A context x_-i that does not occur in the window has no frequencies. It gets the row of T_i if
-    the model is given, as the paper does outside the support, else a uniform row. Either way
+    the model is given, as in the paper outside the support, else a uniform row. In both cases
     P_T,i = P_T,i-1 T~_i, because P_T,i-1 is 0 there.
 
     Parameters
     ----------
     path : array_like of int, shape (N * sweeps + 1, N)
-        path[t] is X^(t), as `within_sweep_path` gives it.
+        path[t] is X^(t), as returned by `within_sweep_path`.
     cardinalities : array_like of int, shape (N,)
     i : int
         The variable, counted from 0.
     tau, T : int
         The first sweep of the window, and the number of its sweeps.
     model : FactorGraph or Lattice, optional
-        For contexts that do not occur.
+        The model for contexts that do not occur.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def herded_kernel(
 def herded_sweep_kernel(
     path: ArrayLike, cardinalities: ArrayLike, tau: int, T: int, *, model: Model | None = None
 ) -> np.ndarray:
-    """T~_T^(tau): the product of the kernels of all steps, so that P^(tau+1) = P^(tau) T~.
+    """Compute T~_T^(tau), the product of all steps' kernels, with P^(tau+1) = P^(tau) T~.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def herded_sweep_kernel(
 
 
 def _matrix(conditionals: np.ndarray, i: int) -> np.ndarray:
-    """The kernel that replaces x_i by y_i with probability conditionals[x with x_i = y_i]."""
+    """Build the kernel that replaces x_i by y_i with probability conditionals[x with x_i = y_i]."""
     cards = conditionals.shape
     states = all_states(cards)
     kernel = np.zeros((len(states), len(states)))

@@ -21,11 +21,11 @@ from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 from herded.theory.state_space import check_small
 
-MAX_PATH_STATES = 2**20  # joint states of a model whose path is written out
+MAX_PATH_STATES = 2**20  # joint states of a model whose path is computed
 
 
 def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) -> HerdedGibbs:
-    """Algorithm 1 with the scan of the proofs; only what a theorem can cover."""
+    """Build Algorithm 1 with the scan of the proofs and options that the theorems cover."""
     if weights not in ("blanket", "full"):
         raise MethodError(
             f'expected weights="blanket" (Algorithm 1) or "full", which theory covers, got '
@@ -35,7 +35,7 @@ def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) 
 
 
 def starting_state(model: Model, seed: int = 0) -> np.ndarray:
-    """X^(0) as `infer` chooses it."""
+    """Return X^(0) as `infer` chooses it."""
     return start_state(model, stream_key(seed, 0, StreamPurpose.START_STATES))
 
 
@@ -55,7 +55,7 @@ class ConditionalPlanes:
         ]
 
     def entry(self, i: int, x: list[int]) -> int:
-        """Where the row of variable i that the state x selects starts."""
+        """Return where the row of variable i for the state x starts."""
         row = 0
         for j, k in self._near[i]:
             row = row * k + x[j]
@@ -63,12 +63,12 @@ class ConditionalPlanes:
         return found
 
     def p(self, i: int, x: list[int]) -> list[int]:
-        """(p_1) at scale 2^31 with the scalar rule, (p_0, .., p_(K-1)) at 2^24 with the other."""
+        """Return (p_1) times 2^31 with the scalar rule, or (p_0, .., p_(K-1)) times 2^24."""
         at = self.entry(i, x)
         return self._p[at : at + self._width[i]]
 
 
-@stop_all_runs_on_interrupt()  # what its runs have found is of no use by itself
+@stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def within_sweep_path(
     model: Model,
     sweeps: int,
@@ -78,7 +78,7 @@ def within_sweep_path(
     seed: int = 0,
     state: ArrayLike | None = None,
 ) -> np.ndarray:
-    """The state after every single update of Algorithm 1, with the scan of the proofs.
+    """Compute the state after every single update of Algorithm 1, with the scan of the proofs.
 
     The ends of sweeps, path[N::N], are the samples of `infer` with
     `HerdedGibbs(scan="sequential", phases="half")`.
@@ -89,11 +89,11 @@ def within_sweep_path(
     sweeps : int
     weights : "blanket" or "full"
     phases : "half" or "random"
-        Where weights start.
+        The initial weights.
     seed : int
-        Of the start and of random phases.
+        The seed of the start and of random phases.
     state : array_like of int, shape (N,), optional
-        X^(0); by default the one that `infer` would start at.
+        X^(0); by default the start of `infer`.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def within_sweep_path(
 
 
 def path_of_samples(start: ArrayLike, samples: ArrayLike) -> np.ndarray:
-    """The states within sweeps, from the states at their ends.
+    """Reconstruct the states within sweeps from the states at their ends.
 
     After i steps of a sweep the first i variables have their new values and the others their old.
 
