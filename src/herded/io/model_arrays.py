@@ -130,7 +130,7 @@ def _arrays_of(model: Model) -> ArraysByName:
     elif isinstance(model, FactorGraph):
         header |= {"model": "factor graph", "names": model.names, "shape": model.shape}
         header |= {"state_names": model.state_names}
-        arrays = {name: getattr(model, name) for name in GRAPH}
+        arrays = {name: vars(model)[name] for name in GRAPH}
     else:
         raise ModelError(f"expected a FactorGraph or a Lattice, got {type(model).__name__}")
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)

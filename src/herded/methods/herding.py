@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from herded.draws.fixed_point import WEIGHT_ONE, fixed_vector
 from herded.draws.herded import herd_vector
 from herded.errors import ModelError
+from herded.system.argument_checks import is_whole_number
 from herded.system.compilation.jit import jit
 from herded.system.numerics.exp_log import log_array
 
@@ -117,7 +118,7 @@ def _numbers(name: str, values: ArrayLike, dims: int) -> np.ndarray:
 
 
 def _length(T: SupportsIndex) -> int:
-    if isinstance(T, bool) or not hasattr(T, "__index__") or int(T) < 0:
+    if not is_whole_number(T, 0):
         raise ModelError(f"expected a whole number T of 0 or more, got {T!r}")
     return int(T)
 

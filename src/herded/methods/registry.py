@@ -7,6 +7,7 @@ method is asked for.
 
 import importlib
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from herded.errors import MethodError
@@ -75,7 +76,7 @@ def make_method(name: str, **options: Any) -> "Method":
                 + did_you_mean(name, method_names())
             )
         made, fixed = points[0].load(), {}
-    known = getattr(made, "__dataclass_fields__", options)
+    known = {field.name for field in fields(made)} if is_dataclass(made) else options
     given = {key: value for key, value in options.items() if key in known}
     found: Method = made(**{**fixed, **given})
     return found

@@ -193,7 +193,7 @@ class RBM(TransformerMixin, BaseEstimator):
 
     def partial_fit(self, X: ArrayLike, y: object = None) -> "RBM":
         """Take one step on these rows, from where the last one ended."""
-        if not hasattr(self, "training_"):
+        if "training_" not in vars(self):
             training, x = self._begin(X)
         else:
             self._check()
@@ -277,15 +277,14 @@ class RBM(TransformerMixin, BaseEstimator):
     # -- common to fit and partial_fit ------------------------------------------------------------
 
     def _check(self) -> None:
+        given = vars(self)
         for name in ("hidden", "epochs", "batch", "sweeps"):
-            if not is_whole_number(getattr(self, name), 1):
-                got = short_repr(getattr(self, name))
+            if not is_whole_number(given[name], 1):
+                got = short_repr(given[name])
                 raise MethodError(f"expected {name} as a whole number from 1, got {got}")
         for name in ("rate", "l2"):
-            if not is_number_between(getattr(self, name), 0.0, 1e6):
-                raise MethodError(
-                    f"expected {name} of 0 or more, got {short_repr(getattr(self, name))}"
-                )
+            if not is_number_between(given[name], 0.0, 1e6):
+                raise MethodError(f"expected {name} of 0 or more, got {short_repr(given[name])}")
         check_herd(self.herd)
         check_seed(self.seed)
 

@@ -63,8 +63,8 @@ class FitOptions:
             )
         if self.method not in ("auto", "exact", "herd"):
             raise MethodError(f'expected method="auto", "exact" or "herd", got {self.method!r:.80}')
-        for name in ("patience", "steps", "sweeps", "batch"):
-            value = getattr(self, name)
+        counts = {"patience": self.patience, "steps": self.steps, "sweeps": self.sweeps}
+        for name, value in {**counts, "batch": self.batch}.items():
             if not (is_whole_number(value, 1) or (name == "batch" and value is None)):
                 raise MethodError(f"expected {name} as a whole number from 1, got {value!r:.80}")
         if not is_number_between(self.rate, 1e-12, 1e6):

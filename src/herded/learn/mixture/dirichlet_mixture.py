@@ -273,7 +273,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
     # -- the run ---------------------------------------------------------------------------------
 
     def _prior(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in PRIOR}
+        return {name: vars(self)[name] for name in PRIOR}
 
     def _checked(self, columns: int) -> int:
         """Check all options, and return the burn-in."""

@@ -90,7 +90,7 @@ class VariableSelector(SelectorMixin, RegressorMixin, BaseEstimator):
                 f"expected threshold as a number from 0 to 1, got {short_repr(self.threshold)}"
             )
         table, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
+        names = vars(self).get("feature_names_in_")
         options = {name: value for name, value in self.get_params().items() if name != "threshold"}
         try:
             found = select_variables(table, target, names=names, progress=False, **options)

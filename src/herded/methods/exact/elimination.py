@@ -76,7 +76,7 @@ class Elimination:
         found = self.own_arrays()
         for k, table in self.messages.items():
             found[f"message/{k}"] = table.values
-            found[f"facts/{k}"] = np.array([float(getattr(table, name)) for name in MESSAGE_FACTS])
+            found[f"facts/{k}"] = np.array([float(vars(table)[name]) for name in MESSAGE_FACTS])
         return found
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:

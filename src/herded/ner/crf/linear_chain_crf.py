@@ -106,7 +106,7 @@ class CRF:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the arguments of the constructor, for `sklearn.clone`."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: vars(self)[name] for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **values: Any) -> "CRF":
         """Change arguments; they take effect at the next `fit`."""
@@ -190,11 +190,11 @@ class CRF:
             raise MethodError(f'expected scheme "io" or "bio", got {self.scheme!r}')
         check_seed(self.seed)
         for name, least, most in (("epochs", 1, 10**6), ("patience", 1, 10**6), ("bits", 8, 28)):
-            value = getattr(self, name)
+            value = vars(self)[name]
             if not is_whole_number(value, least) or value > most:
                 raise MethodError(f"expected {name} from {least} to {most}, got {value!r}")
         for name, high in (("rate", 1e3), ("l2", 1e9), ("dropout", 0.99)):
-            value = getattr(self, name)
+            value = vars(self)[name]
             if not is_number_between(value, 0, high):
                 raise MethodError(f"expected {name} from 0 to {high:g}, got {value!r}")
         if not (self.lexicon is None or isinstance(self.lexicon, Lexicon)):
@@ -272,7 +272,7 @@ class CRF:
         return crf
 
     def _chain(self) -> ChainWeights:
-        if not hasattr(self, "chain_"):
+        if "chain_" not in vars(self):
             raise MethodError("expected a fitted CRF, got a new one: call fit or CRF.load first")
         return self.chain_
 

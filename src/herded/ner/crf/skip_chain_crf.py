@@ -143,7 +143,7 @@ class SkipCRF:
         """Return BIO labels for each document: a tuple for each sentence."""
         if not are_documents(X) and len(sentences_of(X)):
             raise CorpusError(f"expected a list of documents, got {X!r:.80}")
-        if not hasattr(self, "recogniser_"):
+        if "recogniser_" not in vars(self):
             raise MethodError("expected a fitted SkipCRF, got a new one: call fit first")
         options = {"decoder": self.decoder, "sweeps": self.sweeps, "skip": True}
         return list(self.recogniser_.tag_documents(X, **options))

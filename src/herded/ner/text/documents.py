@@ -34,8 +34,7 @@ class Sentence:
     starts: tuple[int, ...] | None = None  # character offsets in the document's text
 
     def __post_init__(self) -> None:
-        for name in ("labels", "starts"):
-            values = getattr(self, name)
+        for name, values in (("labels", self.labels), ("starts", self.starts)):
             if values is not None and len(values) != len(self.words):
                 raise CorpusError(
                     f"expected {len(self.words)} {name}, one for each word, got {len(values)}"
