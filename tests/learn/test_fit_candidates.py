@@ -85,7 +85,7 @@ def test_undecided_comparisons_take_longer_ladders(pair_of_candidates, monkeypat
     found = compare_by_ladders(family, [0.0, -exact], candidates, bridge, 0)
     assert sweeps == [70, 70, 100, 100, 130, 130] and not found.is_decided
     assert found.gains[1].half_width > 0.01 and found.is_acceptable == [False, False]
-    monkeypatch.setattr(ladder_gain, "MAX_VISITS", 0.0)
+    monkeypatch.setattr(ladder_gain, "MAX_LADDER_VISITS", 0.0)
     sweeps.clear()
     compare_by_ladders(family, [0.0, -exact], candidates, bridge, 0)
     assert sweeps == [70, 70]

@@ -117,7 +117,7 @@ def write_bif(model: FactorGraph, path: FilePath) -> None:
     (('no', 'yes'), ('no', 'yes'))
     """
     states, conditionals = to_bayes_net_tables(model)
-    write_bytes(path, [block.encode() for block in _format_number(states, conditionals)])
+    write_bytes(path, [block.encode() for block in _bif_parts(states, conditionals)])
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _check_count(tokens: TokenReader, numbers: TokenRow, count: int) -> None:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def _format_number(
+def _bif_parts(
     states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
     quoted = {name: [_quote_name(state) for state in states[name]] for name in states}

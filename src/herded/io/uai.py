@@ -101,7 +101,7 @@ def write_uai(model: Model, path: FilePath) -> None:
     {0: 1}
     """
     graph = to_factor_graph(model)
-    blocks = list(_format_number(graph))
+    blocks = list(_uai_lines(graph))
     clamped = np.flatnonzero(graph.evidence >= 0)
     if len(clamped):
         write_evidence({int(i): int(graph.evidence[i]) for i in clamped}, f"{path}.evid")
@@ -193,7 +193,7 @@ def _read_tables(numbers: NumberReader, at: int, sizes: np.ndarray) -> np.ndarra
     return potentials
 
 
-def _format_number(graph: FactorGraph) -> Iterator[bytes]:
+def _uai_lines(graph: FactorGraph) -> Iterator[bytes]:
     cards = " ".join(map(str, graph.cardinalities.tolist()))
     yield f"MARKOV\n{graph.n_variables}\n{cards}\n{graph.n_factors}\n".encode()
     starts, variables = graph.factor_start.tolist(), graph.factor_variables.tolist()

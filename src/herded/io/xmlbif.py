@@ -21,7 +21,7 @@ from herded.system.memory_limits import Size
 
 MAX_DEPTH = 8  # tables are at depth 4
 PARSING_EXPANSION = 80  # bytes of memory per byte of a file made of tags alone
-UNWRITABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
+UNWRITABLE_XML_PATTERN = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]|^\s|\s$")
 
 
 def read_xmlbif(path: FilePath, *, max_memory: Size | None = None) -> BayesNet:
@@ -98,7 +98,7 @@ def write_xmlbif(model: FactorGraph, path: FilePath) -> None:
     '<?xml version="1.0" encoding="UTF-8"?>'
     """
     states, conditionals = to_bayes_net_tables(model)
-    write_bytes(path, [block.encode() for block in _format_number(states, conditionals)])
+    write_bytes(path, [block.encode() for block in _xmlbif_parts(states, conditionals)])
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def _read_definition(net: NetFile, element: _Element) -> ConditionalTable:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def _format_number(
+def _xmlbif_parts(
     states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
 ) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
@@ -223,7 +223,7 @@ def _format_number(
 
 
 def _element(tag: str, text: str) -> str:
-    if UNWRITABLE_PATTERN.search(text):
+    if UNWRITABLE_XML_PATTERN.search(text):
         raise ModelError(
             f"expected names without control characters or spaces at their ends in an XMLBIF "
             f"file, got {text!r}: rename it"

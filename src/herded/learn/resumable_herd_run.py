@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from herded.errors import CheckpointError
+from herded.errors import CheckpointError, MethodError
 from herded.run.checkpoints import checkpoint_file
 from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Snapshot
 from herded.run.run_loop import run_until_done
 from herded.system import atomic_files, cpu_count
+from herded.system.argument_checks import is_whole_number, short_repr
 from herded.system.atomic_files import FilePath
 from herded.system.threads import run_jobs
 
@@ -121,6 +122,24 @@ def _broken_checkpoint_error(path: FilePath) -> CheckpointError:
         f"expected a checkpoint of this run at {path}, got arrays that do not fit it: move it away "
         "to start again"
     )
+
+
+def check_run_options(
+    sweeps: int, burn_in: int | None, *, burn_in_divisor: int, **counts: int
+) -> int:
+    """Return the burn-in, by default 1 / `burn_in_divisor` of the sweeps. Counts are 1 or more."""
+    for name, value in {"sweeps": sweeps, **counts}.items():
+        if not is_whole_number(value, 1):
+            raise MethodError(
+                f"expected {name} as a whole number of 1 or more, got {short_repr(value)}"
+            )
+    if burn_in is None:
+        return -(-sweeps // burn_in_divisor)
+    if not is_whole_number(burn_in, 0):
+        raise MethodError(
+            f"expected burn_in as a whole number of 0 or more, got {short_repr(burn_in)}"
+        )
+    return int(burn_in)
 
 
 def data_hash(*arrays: np.ndarray) -> str:

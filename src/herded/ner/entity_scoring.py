@@ -13,8 +13,7 @@ import numpy as np
 
 from herded.errors import CorpusError
 from herded.ner.text.labels import spans
-
-SentenceLabels = Sequence[str]  # the labels of one sentence
+from herded.ner.text.sentence_inputs import SentenceLabels
 
 MAX_BOOTSTRAP_NUMBERS = 1 << 22  # numbers drawn at once by the bootstrap
 

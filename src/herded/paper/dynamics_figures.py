@@ -6,6 +6,7 @@ import numpy as np
 
 from herded.system.figures import (
     GIBBS_COLOUR,
+    GREY,
     HERDED_COLOUR,
     OTHER_COLOURS,
     SHARED_COLOUR,
@@ -14,7 +15,6 @@ from herded.system.figures import (
     with_plot_style,
 )
 
-GREY = "#9ca3af"
 STATES = ("#cbd5e1", GIBBS_COLOUR, SHARED_COLOUR, HERDED_COLOUR)  # of the states 00, 01, 10, 11
 
 

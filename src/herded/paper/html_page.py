@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 from herded.paper.math_symbols import typeset
-from herded.paper.page_style import STYLE
+from herded.paper.page_style import PAGE_STYLE
 from herded.paper.report import Figure, Passage, Section, Table, Verdict
 
 MARKS = {True: ("yes", "✓", "holds"), False: ("no", "✗", "does not hold"), None: ("new", "•", "")}
@@ -26,7 +26,7 @@ def page(sections: Sequence[Section], command: str) -> str:
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Herded Gibbs sampling, reproduced</title><style>{STYLE}</style></head><body>
+<title>Herded Gibbs sampling, reproduced</title><style>{PAGE_STYLE}</style></head><body>
 <h1>Herded Gibbs sampling, reproduced</h1>
 <p class="soft">The experiments of Bornn, Chen, de Freitas, Eskelin, Fang and Welling (ICLR 2013),
 run again: ours beside theirs, and herds, which are not in the paper, beside both.</p>

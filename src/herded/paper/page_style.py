@@ -4,7 +4,7 @@ Shadows at the ends of a wide table show that it scrolls: they lie behind two co
 what is scrolled, so that each shadow is seen while there is more on its side.
 """
 
-STYLE = """
+PAGE_STYLE = """
 :root { color-scheme: light dark; --ink: #1f2937; --soft: #5b6472; --line: #e5e7eb; --page: #fff;
   --yes: #15803d; --no: #b91c1c; --new: #2563a8; --shade: rgb(0 0 0 / 25%);
   --person: #fecaca; --location: #bbf7d0; --organization: #fde68a; }

@@ -15,12 +15,11 @@ from herded.plot.figure_helpers import (
     plain_axis_label,
     shared_state,
 )
-from herded.system.figures import GIBBS_COLOUR, HERDED_COLOUR, subplots, with_plot_style
+from herded.system.figures import GIBBS_COLOUR, GREY, HERDED_COLOUR, subplots, with_plot_style
 
 MAX_BAR_ROWS = 40  # variables with a bar and a name each
 MAX_STATE_PANELS = 6  # states of a grid with an image each
 ROW_INCHES = 0.24  # height of a bar
-GREY = "#9ca3af"
 BEST_STATE_TITLE = "most probable state"
 
 

@@ -16,7 +16,8 @@ GIBBS_COLOUR, HERDED_COLOUR, SHARED_COLOUR, OTHER_COLOURS = (
     ("#4d8f57", "#7d5ba6"),
 )
 
-STYLE: dict[Any, Any] = {
+GREY = "#9ca3af"
+PLOT_STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -42,7 +43,7 @@ def with_plot_style(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
                 "expected matplotlib for figures, but it is not installed: "
                 "pip install 'herded[plot]'"
             ) from error
-        with matplotlib.rc_context(STYLE):
+        with matplotlib.rc_context(PLOT_STYLE):
             return draw(*arguments, **options)
 
     return styled

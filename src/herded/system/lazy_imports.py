@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 LazyAttributes = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
-IMPORT_PATTERN = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+STUB_IMPORT_PATTERN = re.compile(r"^from ([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 NAME_PATTERN = re.compile(r"(\w+) as \1")
 
 
@@ -22,7 +22,7 @@ def attach(package: str, extras: Sequence[str] = ()) -> LazyAttributes:
     Names in `extras` need an optional library: they can be used, but `import *` omits them.
     """
     with open(os.path.splitext(str(sys.modules[package].__file__))[0] + ".pyi") as stub:
-        imports = IMPORT_PATTERN.findall(stub.read())
+        imports = STUB_IMPORT_PATTERN.findall(stub.read())
     home_of = {name: home for home, names in imports for name in NAME_PATTERN.findall(names)}
 
     def find(name: str) -> Any:

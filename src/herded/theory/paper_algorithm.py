@@ -63,7 +63,7 @@ def algorithm_1(model: Model, T: int, state: ArrayLike | None = None) -> np.ndar
         i = V[(t - 1) % len(V)]
         x_N = (i, *x[model.neighbours(i)])
         if x_N not in w:
-            pi[x_N] = conditional(model, i, x)
+            pi[x_N] = rounded_conditional(model, i, x)
             w[x_N] = pi[x_N] - 0.5  # between pi - 1 and pi
         # Step 3: x_i = 1 if w > 0, otherwise 0
         x[i] = np.argmax(w[x_N])
@@ -75,7 +75,7 @@ def algorithm_1(model: Model, T: int, state: ArrayLike | None = None) -> np.ndar
     return samples
 
 
-def conditional(model: Model, i: int, x: np.ndarray) -> np.ndarray:
+def rounded_conditional(model: Model, i: int, x: np.ndarray) -> np.ndarray:
     """Return pi(X_i = . | x_N(i)), rounded to fixed point as in the kernels."""
     states = np.repeat(x[None], model.cardinalities[i], axis=0)
     states[:, i] = np.arange(len(states))

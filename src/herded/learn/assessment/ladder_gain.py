@@ -29,7 +29,7 @@ from herded.run.result import Result
 STAGES = (300, 1_000, 3_000)  # sweeps of the ladders, until the comparison is decided
 MIN_TRIPS = 0.1  # per ladder on average; fewer than three in all show nothing
 MAX_DRAWS = 300  # of each ladder: more of them hardly narrow Bennett's ratio
-MAX_VISITS = 3e9  # of links and variables by the ladders of one model: about 12 CPU seconds
+MAX_LADDER_VISITS = 3e9  # of links and variables by the ladders of one model: about 12 CPU seconds
 LATER_LOOKS = gain_quantile(33, len(STAGES)) / gain_quantile(33)  # each stage may err
 
 
@@ -74,7 +74,7 @@ def compare_by_ladders(
     comparison = LadderComparison(gains, [False] * len(candidates))
     left = list(range(1, len(candidates)))
     for stage, sweeps in enumerate(STAGES):
-        if stage and sweeps * _visits(family) > MAX_VISITS:
+        if stage and sweeps * _visits(family) > MAX_LADDER_VISITS:
             break
         check_stop()
         first = ladder_draws(family, candidates[0], sweeps, seed)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 MIN_MIXING_LOOKS = 8  # fewer cannot show slow mixing
-MIN_MEMBERS = 16  # the spread of fewer members' averages is too uncertain
+MIN_MEMBERS_FOR_MIXING = 16  # the spread of fewer members' averages is too uncertain
 MAX_SHARE = 0.1  # longest memory as a share of the training: 10 autocorrelation times
 MAX_STUCK = 0.5  # share of the variance between members above which chains hardly moved
-MAX_BISECTIONS = 50  # of the interval that contains a correlation
+MAX_CORRELATION_BISECTIONS = 50  # of the interval that contains a correlation
 
 
 class MixingReport(NamedTuple):
@@ -65,7 +65,7 @@ class MemberAverages:
     def memory(self) -> float:
         """Return the longest autocorrelation time in looks, or NaN if it cannot be estimated."""
         members = len(self.sums)
-        if self.looks < MIN_MIXING_LOOKS or members < MIN_MEMBERS:
+        if self.looks < MIN_MIXING_LOOKS or members < MIN_MEMBERS_FOR_MIXING:
             return np.nan
         means = self.sums / self.looks
         total = self.squares / (self.looks * members) - means.mean(axis=0) ** 2
@@ -88,7 +88,7 @@ def variance_inflation(memory: float, looks: int, batches: int) -> float:
         return 1.0
     share, size = min(memory / looks, 0.95), looks / batches
     low, high = 0.0, 1.0
-    for _ in range(MAX_BISECTIONS):
+    for _ in range(MAX_CORRELATION_BISECTIONS):
         middle = 0.5 * (low + high)
         if _variance_of_mean(middle, looks) < share:
             low = middle

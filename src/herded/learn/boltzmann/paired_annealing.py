@@ -22,7 +22,7 @@ from herded.run.diagnostics.intervals import t_quantile_95
 from herded.system.numerics.exp_log import exp_array, log_array
 
 FORWARD, BACKWARD = 2**29, 2**30  # added to seeds, so that both directions draw independently
-MIN_OVERLAP = 0.1  # mean acceptance; below it, a few rare states decide Bennett's ratio
+MIN_RBM_OVERLAP = 0.1  # mean acceptance; below it, a few rare states decide Bennett's ratio
 PASSES = 8  # through the weights per member and temperature, in both directions together
 
 
@@ -76,7 +76,7 @@ def paired_log_z(
 def _log_ratio(forward: np.ndarray, backward: np.ndarray) -> LogRatio:
     """Return Bennett's ratio; its error is infinite if both directions hardly overlap."""
     path = [PathDraws(forward, forward, 1.0), PathDraws(backward, backward, 1.0)]
-    return log_ratios(path, len(backward), MIN_OVERLAP)[1]
+    return log_ratios(path, len(backward), MIN_RBM_OVERLAP)[1]
 
 
 def _forward_log_ratio(work: np.ndarray) -> LogRatio:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.errors import Interrupted
+from herded.learn.assessment.fit_assessment import CANDIDATE_NAMES
 from herded.learn.assessment.gradient_test import GradientTest, check_gradient, critical_value
 from herded.learn.assessment.likelihood_gain import LikelihoodGain, gain_quantile
 from herded.learn.assessment.mixing import (
@@ -33,7 +34,7 @@ from herded.run.diagnostics.intervals import t_quantile_95
 
 TEMPERATURES = (100, 300, 1_000)  # if log Z cannot be enumerated, until the comparison is decided
 STAGE_SHARES = (0.2, 0.3, 0.5)  # of the work of annealing
-MIN_TEMPERATURES, MIN_HERD = 10, 4  # of annealing with little work to spend
+MIN_TEMPERATURES, MIN_ANNEALED_MEMBERS = 10, 4  # of annealing with little work to spend
 START_TEMPERATURES = 10  # temperatures for the start, whose units are nearly independent
 MIN_WORK = 1e9  # products of the assessment: about a CPU second
 MAX_SHARE_OF_TRAINING = 0.5
@@ -42,7 +43,6 @@ GRADIENT_TEST_BATCHES = 16  # of the gradient test
 MIN_HERD_LOOKS, MAX_HERD_LOOKS = 32, 160
 MIN_MEMORY = 10.0  # sweeps: shorter memories are never called slow
 MAX_VARIANCE_ROWS = 2_000  # rows of data used for the variances of statistics
-CANDIDATE_NAMES = ("start", "average", "end")
 HERD_OFFSET = 2**31  # added to a seed, so that the second herd draws independently
 
 
@@ -177,9 +177,9 @@ class _Work(NamedTuple):
             (n, min(int(share * pairs / n), LOG_Z_MEMBERS))
             for n, share in zip(TEMPERATURES, STAGE_SHARES, strict=True)
         ]
-        if sizes[0][1] >= MIN_HERD:
-            return [size for size in sizes if size[1] >= MIN_HERD]
-        members = min(max(int(pairs / TEMPERATURES[0]), MIN_HERD), LOG_Z_MEMBERS)
+        if sizes[0][1] >= MIN_ANNEALED_MEMBERS:
+            return [size for size in sizes if size[1] >= MIN_ANNEALED_MEMBERS]
+        members = min(max(int(pairs / TEMPERATURES[0]), MIN_ANNEALED_MEMBERS), LOG_Z_MEMBERS)
         return [(min(max(int(pairs / members), MIN_TEMPERATURES), TEMPERATURES[0]), members)]
 
 

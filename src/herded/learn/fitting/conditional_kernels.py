@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from herded.draws.fixed_point import SCALAR_ONE
 from herded.draws.systematic import draw_members, fresh_phase, order_offsets, second_phase
 from herded.models.factor_graph import FactorGraph
 from herded.system.aligned_arrays import make_read_only, start_offsets
@@ -29,7 +30,6 @@ from herded.system.numerics.argmax_kernel import max_value
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp, log
 
-SCALE_31 = float(2**31)  # the scale at which probabilities of draws are whole numbers
 ROWS_PER_PASS = 256  # rows visited at once without draws; they fit in a cache
 
 
@@ -203,7 +203,7 @@ def share_behind(p, k, states, r):
     behind = 0.0
     for other in range(k + 1, states):
         behind += p[other, r]
-    return np.uint32(behind / (behind + p[k, r]) * SCALE_31)
+    return np.uint32(behind / (behind + p[k, r]) * SCALAR_ONE)
 
 
 @jit

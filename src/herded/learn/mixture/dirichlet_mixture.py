@@ -23,7 +23,7 @@ from herded.learn.mixture.sweeps import (
     start_partitions,
     sweep_points,
 )
-from herded.learn.resumable_herd_run import HerdRun, data_hash
+from herded.learn.resumable_herd_run import HerdRun, check_run_options, data_hash
 from herded.methods.options import check_herd, check_seed
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.interrupts import raises_interrupted
@@ -277,7 +277,7 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
 
     def _checked(self, columns: int) -> int:
         """Check all options, and return the burn-in."""
-        validation.check_prior(family=self.family, columns=columns, **self._prior())
+        validation.check_mixture_prior(family=self.family, columns=columns, **self._prior())
         check_herd(self.herd)
         check_seed(self.seed)
         if not is_whole_number(self.max_clusters, 1):
@@ -285,7 +285,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
                 "expected max_clusters as a whole number of 1 or more, got "
                 f"{short_repr(self.max_clusters)}"
             )
-        return validation.check_burn_in(self.sweeps, self.burn_in, self.chains, self.keep)
+        return check_run_options(
+            self.sweeps, self.burn_in, chains=self.chains, keep=self.keep, burn_in_divisor=2
+        )
 
     def _check_memory(self, data: MixtureData, most: int, burn_in: int) -> None:
         n, d, cells = len(data.alone), data.points.shape[1], data.cells

@@ -23,12 +23,14 @@ from herded.learn.mixture.clusters import (
     move_point,
 )
 from herded.learn.mixture.split_merge import split_or_merge
+from herded.learn.variable_selection.sweeps import (
+    MIN_LOG_SHARE,
+    SWEEPS_BETWEEN_REFACTORISATIONS,
+)
 from herded.system.compilation.jit import jit
 from herded.system.numerics.counter_rng import random_bits
 from herded.system.numerics.exp_log import exp
 
-SWEEPS_BETWEEN_REFACTORISATIONS = 64  # sweeps between fresh factorisations
-MIN_LOG_SHARE = -45.0  # log of a share too small to be drawn
 MIN_FOUNDERS, MAX_FOUNDERS = 4, 16  # of clusters, when a run starts
 # sweeps between split-merge moves: in the burn-in, and afterwards
 SPLIT_INTERVAL_IN_BURN_IN, SPLIT_INTERVAL_AFTER_BURN_IN = 2, 10

@@ -7,7 +7,7 @@ import numpy as np
 from herded.errors import MethodError, ModelError
 from herded.learn.mixture.clusters import MixtureData, categorical_data, gaussian_data
 from herded.learn.variable_selection.regression_problem import standardise
-from herded.system.argument_checks import is_number_between, is_whole_number, short_repr
+from herded.system.argument_checks import is_number_between, short_repr
 
 FAMILIES = ("gaussian", "categorical")
 MAX_CATEGORICAL_VALUES = 2**16  # of a categorical column
@@ -24,7 +24,7 @@ class PointScaling(NamedTuple):
     categories: np.ndarray  # values of each column, of categorical ones
 
 
-def check_prior(
+def check_mixture_prior(
     *,
     family: str,
     alpha: float,
@@ -46,22 +46,6 @@ def check_prior(
         raise MethodError(
             f"expected nu above the number of columns less one, {columns - 1}, got {short_repr(nu)}"
         )
-
-
-def check_burn_in(sweeps: int, burn_in: int | None, chains: int, keep: int) -> int:
-    """Check the run length and return the burn-in."""
-    for name, value in (("sweeps", sweeps), ("chains", chains), ("keep", keep)):
-        if not is_whole_number(value, 1):
-            raise MethodError(
-                f"expected {name} as a whole number of 1 or more, got {short_repr(value)}"
-            )
-    if burn_in is None:
-        return -(-sweeps // 2)
-    if not is_whole_number(burn_in, 0):
-        raise MethodError(
-            f"expected burn_in as a whole number of 0 or more, got {short_repr(burn_in)}"
-        )
-    return int(burn_in)
 
 
 def check_scaling(table: np.ndarray, family: str) -> PointScaling:

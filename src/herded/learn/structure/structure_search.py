@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from herded.errors import Interrupted, MethodError, ModelError
 from herded.learn.fitting.lbfgs import maximise
+from herded.learn.fitting.log_linear import SPIN
 from herded.learn.fitting.observations import as_integer_rows
 from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.methods.options import check_seed
@@ -34,7 +35,6 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 
 MIN_PENALTY_RATIO = 0.02  # the last penalty of a path, as a share of the first
 MAX_STEPS, STEP_TOLERANCE = 200, 1e-5
-SPIN = np.array([-1.0, 1.0])
 
 
 class PathPoint(NamedTuple):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from herded.draws.fixed_point import SCALAR_ONE
 from herded.draws.systematic import member_orders
 from herded.errors import Interrupted
 from herded.learn.resumable_herd_run import HerdRun
@@ -22,7 +23,6 @@ from herded.system.atomic_files import FilePath
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-SCALE_31 = 2.0**31
 MAX_INTERVAL_WIDTH, MAX_DRIFT = 0.1, 1e-6  # larger intervals or rounding errors give a warning
 
 
@@ -83,7 +83,7 @@ def _average_over_herds(
 ) -> SelectionAverages:
     """Average over herds, with the half-widths of 95 % intervals."""
     visits = len(herds[0][0].size) * recorded
-    included = np.array([sums.included / SCALE_31 / visits for _, sums in herds])
+    included = np.array([sums.included / SCALAR_ONE / visits for _, sums in herds])
     has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
     margin = half_widths(included) if has_interval else np.full(included.shape[1], np.nan)
     mean, square = (

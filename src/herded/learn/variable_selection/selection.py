@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import Interrupted
-from herded.learn.resumable_herd_run import data_hash
+from herded.learn.resumable_herd_run import check_run_options, data_hash
 from herded.learn.variable_selection import validation
 from herded.learn.variable_selection.column_moves import herd_bytes
 from herded.learn.variable_selection.enumeration import enumerate_models
@@ -115,7 +115,7 @@ def select_variables(
     """
     check_herd(herd)
     check_seed(seed)
-    burn_in = validation.check_burn_in(sweeps, burn_in, chains, best)
+    burn_in = check_run_options(sweeps, burn_in, chains=chains, best=best, burn_in_divisor=5)
     table, target, names = validation.check_regression(X, y, names)
     rows, p = table.shape
     memory_limits.check_memory(
@@ -126,7 +126,7 @@ def select_variables(
     validation.check_variation(columns.y_length, varies, p)
     method = validation.choose_algorithm(method, len(varies))
     largest = validation.choose_max_columns(largest, len(varies), method)
-    strength = validation.check_prior(prior, g, slab, rows)
+    strength = validation.check_regression_prior(prior, g, slab, rows)
     inclusion = validation.check_inclusion(inclusion)
     used = columns._replace(
         products=np.ascontiguousarray(columns.products[np.ix_(varies, varies)]),

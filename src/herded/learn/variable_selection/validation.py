@@ -75,22 +75,6 @@ def constant_columns_warning(names: tuple[str, ...], varies: np.ndarray) -> list
     return [f"constant columns duplicate the intercept, and were ignored: {shown_names}"]
 
 
-def check_burn_in(sweeps: int, burn_in: int | None, chains: int, best: int) -> int:
-    """Check the run length and return the burn-in."""
-    for name, value in (("sweeps", sweeps), ("chains", chains), ("best", best)):
-        if not is_whole_number(value, 1):
-            raise MethodError(
-                f"expected {name} as a whole number of 1 or more, got {short_repr(value)}"
-            )
-    if burn_in is None:
-        return -(-sweeps // 5)
-    if not is_whole_number(burn_in, 0):
-        raise MethodError(
-            f"expected burn_in as a whole number of 0 or more, got {short_repr(burn_in)}"
-        )
-    return int(burn_in)
-
-
 def choose_algorithm(wanted: str | None, p: int) -> str:
     """Choose how to search the models of p columns."""
     if wanted not in (None, "exact", "herd", "herded"):
@@ -114,7 +98,7 @@ def choose_max_columns(wanted: int | None, p: int, how: str) -> int:
     return min(int(wanted), p)
 
 
-def check_prior(kind: str, g: float | None, slab: float, rows: int) -> PriorStrength:
+def check_regression_prior(kind: str, g: float | None, slab: float, rows: int) -> PriorStrength:
     """Check a prior and return its numbers."""
     if kind not in ("g", "spike-slab"):
         raise MethodError(f'expected prior "g" or "spike-slab", got {short_repr(kind)}')

@@ -14,11 +14,11 @@ from herded.ner.text.word_atoms import (
     SMALL_LETTERS,
     Vocabulary,
 )
+from herded.system.numerics.counter_rng import GOLDEN_RATIO_64
 
 Words = Sequence[str]  # the words of one sentence
 
 _MAX_COUNTED_MENTIONS = 2  # a place counts other mentions up to two
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def encode(
 def same_words(batch: Batch, atom: int) -> np.ndarray:
     """Number the words (N,) so that those of one document with the same atom share a number."""
     owner = _owners(batch.starts[batch.documents]).astype(np.uint64)
-    keys = batch.atoms[batch.types, atom] ^ owner * _GOLDEN
+    keys = batch.atoms[batch.types, atom] ^ owner * GOLDEN_RATIO_64
     return np.unique(keys, return_inverse=True)[1]
 
 

@@ -19,10 +19,10 @@ from herded.ner.text.word_atoms import (
     WORD_ATOM,
 )
 from herded.system.compilation.jit import jit
+from herded.system.numerics.counter_rng import GOLDEN_RATIO_64
 
 MAX_FEATURE_PAIRS = 3
 REPEAT_ATOM, CASE_ATOM, LISTED_ATOM = range(len(ATOMS), len(ATOMS) + 3)  # atoms of a word's place
-GOLDEN_RATIO_64 = np.uint64(0x9E3779B97F4A7C15)
 FOLD_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
 NO_COLUMN = np.uint64(0xFFFF)
 _32 = np.uint64(32)

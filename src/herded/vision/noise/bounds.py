@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from herded.vision.noise.initial_guesses import local_median, value_step
 
-SIDES = (5, 3, 2)  # of the patches for covariances; smaller ones if pixels are missing
+PATCH_SIDES = (5, 3, 2)  # of the patches for covariances; smaller ones if pixels are missing
 CALMEST_PATCH_SHARE = 0.3  # share of the patches, by variance
 CALMEST_HUNDREDTH, CALM_TENTH = 0.01, 0.1  # shares whose variances differ unless noise is uniform
 # times the rise between them is subtracted: clean grass then has no noise
@@ -98,7 +98,7 @@ def _patches_and_noise(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return patches of the picture and of white noise, of the largest side with enough of them."""
     patches = np.zeros((0, 1))
-    for side in SIDES if missing is not None else SIDES[:1]:
+    for side in PATCH_SIDES if missing is not None else PATCH_SIDES[:1]:
         if min(picture.shape) >= side:
             patches = _usable_patches(picture, missing, side)
         if len(patches) >= MIN_PATCHES:
