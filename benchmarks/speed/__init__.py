@@ -3,6 +3,6 @@
 `update_cost`, `many_models`, `scaling` and `time_to_accuracy` are sections of the comparison
 with peers. `method_cost` compares methods on one layout; `lattices`, `grids_3d`,
 `sparse_graphs`, `many_states` and `callback_models` compare layouts with loops written by
-hand. `startup` measures imports and compilation, `recording` the cost of recorders,
+hand. `startup` and `compilation` measure imports and compilers, `recording` the cost of recorders,
 `memory_estimates` and `large_lattices` memory. Start at `lattices`.
 """

@@ -44,6 +44,7 @@ LABELS = {  # where the title of a page is long
     "benchmarks": "Speed and accuracy",
     "architecture": "Architecture",
     "design/large-lattices": "Workers and tiles",
+    "design/compilation": "Compilation",
     "design/runs": "Runs",
     "design/live": "The live page",
 }
