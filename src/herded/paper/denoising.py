@@ -1,8 +1,8 @@
 """Section 4.2 of Bornn et al. (2013): image denoising with an Ising prior, J = 1.
 
-The paper's picture is not published, so errors are not comparable one to one; the order of the
-methods and their ratios are. Samplers start at the likelihood's choice (y > 0), scan row by row
-and estimate the picture by the mean over all their sweeps; mean field updates as its row says.
+The paper's picture is not published, so errors are not directly comparable; the order of the
+methods and their ratios are. Samplers start at the likelihood's choice (y > 0), scan row by row and
+estimate the picture by the mean over all their sweeps; mean field updates as its row says.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,28 +32,32 @@ from herded.run.recording.recorders import Samples
 from herded.system.figures import GIBBS_COLOUR, subplots, svg, with_plot_style
 
 SIGMAS = (2, 4, 6, 8)
-SIZES = {"quick": (160, 2), "default": (256, 10), "full": (320, 10)}  # side of the picture, images
+SIZES = {
+    "quick": (160, 2),
+    "default": (256, 10),
+    "full": (320, 10),
+}  # side of the picture, number of noisy pictures
 
 
 @dataclass(frozen=True)
 class DenoisingErrors:
-    """errors[method] is (sigmas, images, sweeps), x 1000; and an example at sigma = 4."""
+    """Arrays errors[method] (sigmas, images, sweeps), x 1000, and an example at sigma = 4."""
 
     name: str
     errors: dict[str, np.ndarray]
     example: tuple[np.ndarray, np.ndarray, np.ndarray]  # clean, noisy, restored
 
     def last(self, method: str) -> np.ndarray:
-        """Mean over the images after the last sweep, one for each sigma."""
+        """Average over the images after the last sweep, one value for each sigma."""
         found: np.ndarray = self.errors[method][:, :, -1].mean(axis=1)
         return found
 
 
 def drawn_picture(side: int) -> np.ndarray:
-    """A ring, a square, a triangle and a bar: flat regions, as in the paper's picture."""
+    """Draw a ring, a square, a triangle and a bar: flat regions, as in the paper's picture."""
     y, x = np.mgrid[0:side, 0:side] / side
     across, down = x - 0.29, y - 0.3
-    radius = np.sqrt(across * across + down * down)  # hypot is the C library's
+    radius = np.sqrt(across * across + down * down)  # np.hypot would use the C library
     ring = (radius < 0.2) & (radius > 0.09)
     square = (np.abs(x - 0.72) < 0.17) & (np.abs(y - 0.28) < 0.17)
     triangle = (y > 0.58) & (y < 0.92) & (np.abs(x - 0.3) < (y - 0.58) * 0.7)
@@ -69,7 +73,7 @@ def errors_over_sweeps(
     method: Method,
     sweeps: int = DENOISING_SWEEPS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared error of P(white), x 1000, after each sweep; and P(white) after the last."""
+    """Compute the mean squared error of P(white), x 1000, by sweep; and P(white) after the last."""
     start = (noisy > 0).astype(int)
     errors = []
     for estimate in _estimates(denoising_model(noisy, sigma), method, sweeps, start):
@@ -80,13 +84,13 @@ def errors_over_sweeps(
 def _estimates(
     model: Model, method: Method, sweeps: int, start: np.ndarray
 ) -> Iterator[np.ndarray]:
-    """P(white) after each sweep; of samplers the share of all samples so far that are white."""
+    """Yield P(white) after each sweep; for samplers the share of samples so far that are white."""
     if isinstance(method, Sampler):
         keep = [Samples()]
         drawn = infer(model, method, sweeps=sweeps, start=start, keep=keep, threads=1).samples
         white = np.zeros(model.n_variables, np.int64)
         for sweep in range(sweeps):
-            white += drawn[:, sweep].sum(axis=0, dtype=np.int64)  # of all members of a herd
+            white += drawn[:, sweep].sum(axis=0, dtype=np.int64)  # over all members of a herd
             yield white / (len(drawn) * (sweep + 1))
     else:
         layout = method.compile(model)
@@ -99,7 +103,7 @@ def _estimates(
 def run(
     name: str, clean: np.ndarray, images: int, progress: Callable[[str], None]
 ) -> DenoisingErrors:
-    """All methods on `images` noisy versions at each sigma, two at a time."""
+    """Run all methods on `images` noisy versions at each sigma, two at a time."""
     truth = np.where(clean, 1.0, -1.0)
     found = {
         method: np.empty((len(SIGMAS), _images(method, images), sweeps_of(method)))
@@ -126,7 +130,7 @@ def run(
 
 
 def _images(method: str, images: int) -> int:
-    """The paper's methods see all noisy pictures; two are enough to tell the others apart."""
+    """Return how many pictures a method gets: all for the paper's methods, two for the others."""
     return images if method in PAPER_ERRORS else min(images, 2)
 
 
@@ -135,7 +139,7 @@ def _noisy(truth: np.ndarray, sigma: int, image: int) -> np.ndarray:
 
 
 def section(size: str, progress: Callable[[str], None]) -> Section:
-    """The experiment at one of SIZES, on the drawn picture and, where it is installed, on horse."""
+    """Run the experiment at one of SIZES, on the drawn picture and, if installed, on horse."""
     side, images = SIZES[size]
     runs = [run("the drawn picture", drawn_picture(side), images, progress)]
     horse = _horse() if size != "quick" else None
@@ -150,9 +154,9 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
         text=f"A binary picture with Gaussian noise, restored in {DENOISING_SWEEPS} sweeps with an "
         "Ising prior of coupling 1. The error is the mean squared difference between P(white) and "
         "the clean picture, x 1000. The paper's picture is not published: another picture has "
-        "other errors, so compare the order of the methods and their ratios. These depend on the "
-        "picture too, and are not the paper's on small ones: see python -m benchmarks --only "
-        "picture-size.",
+        "different errors, so compare the order of the methods and their ratios. These also depend "
+        "on the picture, and on small pictures they differ from the paper's: see python -m "
+        "benchmarks --only picture-size.",
         verdicts=[
             *(_verdict(found) for found in runs),
             _rivals_verdict(runs[0]),
@@ -181,14 +185,14 @@ def _table(found: DenoisingErrors) -> Table:
             rows.append([method, "paper", *PAPER_ERRORS[method]])
     h, w = found.example[0].shape
     images = next(iter(found.errors.values())).shape[1]
-    fewer = " (2 for what is not in the paper's table)" if images > 2 else ""
+    fewer = " (2 for methods that are not in the paper's table)" if images > 2 else ""
     return Table(
         f"denoising-{found.name.split()[-1]}",
-        f"Error x 1000 on {found.name} ({h} x {w}), after {DENOISING_SWEEPS} sweeps where the row "
-        f"names no others: mean (standard deviation) over {images} noisy pictures{fewer}, beside "
+        f"Error x 1000 on {found.name} ({h} x {w}), after {DENOISING_SWEEPS} sweeps unless the row "
+        f"says otherwise: mean (standard deviation) over {images} noisy pictures{fewer}, next to "
         "the paper's on its own picture. A sweep of a herd updates every pixel in each of its "
-        f"{HERD_MEMBERS} members: {DENOISING_SWEEPS // HERD_MEMBERS} sweeps of it are as many "
-        f"updates as {DENOISING_SWEEPS} of one chain, {DENOISING_SWEEPS} as "
+        f"{HERD_MEMBERS} members: {DENOISING_SWEEPS // HERD_MEMBERS} sweeps of the herd are as "
+        f"many updates as {DENOISING_SWEEPS} of one chain, and {DENOISING_SWEEPS} are as many as "
         f"{DENOISING_SWEEPS * HERD_MEMBERS}.",
         ["method", "whose", *(f"sigma {sigma}" for sigma in SIGMAS)],
         rows,
@@ -213,7 +217,7 @@ def _verdict(found: DenoisingErrors) -> Verdict:
 
 
 def _rivals_verdict(found: DenoisingErrors) -> Verdict:
-    """Where mean field and herded Gibbs stand to each other, here and there."""
+    """Compare mean field with herded Gibbs, here and in the paper."""
     places, agrees = [], True
     for method in ("Herded Gibbs", "Herded Gibbs, shared"):
         ours = found.last("Mean field, D = 1") < found.last(method)
@@ -233,7 +237,7 @@ def _where(found: np.ndarray) -> str:
 
 
 def _mean_field_verdict(found: DenoisingErrors) -> str:
-    """Which schedule has the paper's gain from damping 0.5 to 1?"""
+    """Find the schedule with the paper's gain from damping 0.5 to 1."""
     noisy = slice(1, None)  # sigma = 4, 6, 8
     paper = np.array(
         [_mean(PAPER_ERRORS["Mean field, D = 1"]), _mean(PAPER_ERRORS["Mean field, D = 0.5"])]
@@ -255,13 +259,13 @@ def _mean_field_verdict(found: DenoisingErrors) -> str:
         if name != "the paper"
     }
     return (
-        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {listed}. Nearest to "
-        f"the paper is updating {min(distance, key=lambda name: distance[name])}."
+        f"Mean field's error at D = 1 over that at D = 0.5, sigma = 4, 6, 8: {listed}. The "
+        f"schedule closest to the paper is {min(distance, key=lambda name: distance[name])}."
     )
 
 
 def _herd_verdict(found: DenoisingErrors) -> str:
-    """Errors of a herd over those of one chain, on the pictures that both have seen."""
+    """Compare the errors of a herd with those of one chain, on the pictures that both had."""
     images = found.errors[LONG_HERD].shape[1]
     last = {name: found.errors[name][:, :images, -1].mean(axis=1) for name in found.errors}
 
@@ -269,11 +273,11 @@ def _herd_verdict(found: DenoisingErrors) -> str:
         return ", ".join(f"{ratio:.2f}" for ratio in last[one] / last[other])
 
     return (
-        f"Herds, at sigma = {', '.join(str(s) for s in SIGMAS)}: at as many updates a herd of "
-        f"{HERD_MEMBERS} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, for its "
-        f"members have had only {DENOISING_SWEEPS // HERD_MEMBERS} sweeps each to leave the noisy "
-        f"picture. At {DENOISING_SWEEPS} sweeps each it has {times(LONG_HERD, 'Gibbs')} times the "
-        f"error of Gibbs, {times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
+        f"Herds, at sigma = {', '.join(str(s) for s in SIGMAS)}: with as many updates, a herd of "
+        f"{HERD_MEMBERS} has {times(SHORT_HERD, 'Gibbs')} times the error of Gibbs, because its "
+        f"members have only {DENOISING_SWEEPS // HERD_MEMBERS} sweeps each to leave the noisy "
+        f"picture. With {DENOISING_SWEEPS} sweeps each it has {times(LONG_HERD, 'Gibbs')} times "
+        f"the error of Gibbs, {times(LONG_HERD, 'Herded Gibbs, shared')} times that of shared, and "
         f"{times(LONG_HERD, LONG_CHAIN)} times that of one Gibbs chain with as many updates."
     )
 
@@ -297,8 +301,8 @@ def _curve_caption(found: DenoisingErrors) -> str:
     return (
         f"Error against sweeps on {found.name} at sigma = 4; bars: one standard deviation. Mean "
         "field updates one colour of the checkerboard after the other. The herd is drawn twice: "
-        f"against its sweeps, each of {HERD_MEMBERS} updates of every pixel, and (squares) at as "
-        "many updates as the others have made."
+        f"against its sweeps, each of {HERD_MEMBERS} updates of every pixel, and (squares) after "
+        "as many updates as the other methods."
     )
 
 
@@ -328,7 +332,7 @@ def _draw_curves(found: DenoisingErrors) -> str:
             label=method,
             lw=1.5,
             elinewidth=0.7,
-            errorevery=(number % 4, 4),  # bars of one method beside those of another
+            errorevery=(number % 4, 4),  # staggers the error bars of the methods
         )
     short, long = (
         found.errors[name][SIGMAS.index(4)].mean(axis=0) for name in (SHORT_HERD, LONG_HERD)

@@ -1,8 +1,8 @@
-"""What section 4.2 is run with: the paper's methods and its numbers, and ours beside them.
+"""The methods of section 4.2 with the paper's numbers, and our additional methods.
 
-All scan row by row but mean field, which updates as its row says. The paper's 30 sweeps are 30
-updates of every pixel. A herd of 15 has made as many after two sweeps; at 30 sweeps it has made as
-many as one chain of 450.
+All scan row by row except mean field, which updates as its row says. The paper's 30 sweeps are 30
+updates of every pixel. A herd of 15 does as many in two sweeps; in 30 sweeps it does as many as one
+chain in 450.
 """
 
 from collections.abc import Callable
@@ -69,7 +69,7 @@ ROW_COLOURS = dict(
 
 
 def sweeps_of(method: str) -> int:
-    """How long a method runs."""
+    """Return the number of sweeps of a method."""
     return {
         SHORT_HERD: DENOISING_SWEEPS // HERD_MEMBERS,
         LONG_CHAIN: DENOISING_SWEEPS * HERD_MEMBERS,

@@ -1,6 +1,6 @@
-"""Section 3 and appendix A of Bornn et al. (2013): what herding does, with one weight and with two.
+"""Section 3 and appendix A of Bornn et al. (2013): herding with one weight and with two.
 
-Beside it a visit of a herd, which is not in the paper.
+A visit of a herd, which is not in the paper, is shown as well.
 """
 
 from collections.abc import Callable
@@ -34,26 +34,26 @@ HERD_MEMBERS = 64
 
 
 def independent_model(chances: tuple[float, ...]) -> FactorGraph:
-    """Variables without edges, 1 with these probabilities."""
+    """Build a model of variables without edges, 1 with these probabilities."""
     tables = log_array(np.array([[1 - chance, chance] for chance in chances]))
     return FactorGraph([2] * len(chances), [((i,), table) for i, table in enumerate(tables)])
 
 
 def section(size: str, progress: Callable[[str], None]) -> Section:
-    """The pictures, and what is claimed of them; the same at every size."""
+    """Draw the figures and check the claims about them; the same at every size."""
     progress("herding: one weight, two weights, a herd")
     strays = {chance: max_stray_count(chance) for chance in HERDED_CHANCES}
     rows = [_row(name, chances, method) for name, chances in _PAIRS for method in _METHODS]
     free, locked, herd = (float(rows[k][3]) for k in (0, 2, 3))
     return Section(
         title="How herding works (section 3 and appendix A, figures 1, 8, 9 and 11)",
-        text="Herding keeps a weight for what is still owed to the state 1: it is 1 whenever the "
-        "weight is positive, and pays. Nothing is random.",
+        text="Herding keeps a weight, the debt to state 1: the variable is 1 whenever the weight "
+        "is positive, which pays off the debt. Nothing is random.",
         verdicts=[
             Verdict(
                 f"For pi = {', '.join(map(str, HERDED_CHANCES))} and every T up to "
                 f"{ORBIT_SWEEPS:,} the count is at most {max(strays.values()):.3f} from T pi.",
-                "One variable: the number of ones stays within 1 of T pi, at all times (lemma 1).",
+                "One variable: the number of ones always stays within 1 of T pi (lemma 1).",
                 max(strays.values()) <= 1,
             ),
             Verdict(
@@ -61,7 +61,7 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
                 f"{INDEPENDENT_CHANCES[1]:.4f}: after {ORBIT_SWEEPS:,} sweeps the joint "
                 f"distribution is {free:.4f} from the truth. Two fair coins, which are not "
                 f"independent in this sense, stay {locked:.2f} away.",
-                "Independent variables: the joint distribution is right in the end if their "
+                "Independent variables: the joint distribution converges to the truth if their "
                 "probabilities and 1 are rationally independent (theorem 1).",
                 free < 0.01,
             ),
@@ -74,7 +74,7 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
             Figure(
                 [draw_weight(0.3), draw_counts(0.3), draw_circle(0.3)],
                 "One variable with pi = 0.3. Left: the weight stays in (pi - 1, pi]; it is above 0 "
-                "before each 1 (red). Middle: ones counted, less T pi, by herding and by fair "
+                "before each 1 (red). Middle: ones counted, minus T pi, by herding and by fair "
                 "draws. Right: the same weight modulo 1 turns on a circle by pi at every step, and "
                 "the variable is 1 on the red arc.",
             ),
@@ -85,26 +85,26 @@ def section(size: str, progress: Callable[[str], None]) -> Section:
                 ],
                 "Two independent variables: both weights, modulo 1, over 600 sweeps; the state "
                 "depends on the rectangle. Left: the path fills the square, so that every state "
-                "has its area. Right: two fair coins that start alike move as one, and two of the "
-                "four states never come.",
+                "gets its area. Right: two fair coins with the same start move as one, and two of "
+                "the four states never occur.",
             ),
             Figure(
                 [draw_visit()],
-                "A visit of a herd of 12 (not in the paper): the members' conditionals laid end to "
-                "end, and a comb with a tooth at every whole number, shifted by one random phase "
-                "phi. A member becomes 1 where a tooth falls: each with its own probability, and "
-                "their number is that of all, rounded up or down.",
+                "A visit of a herd of 12 (not in the paper): the members' conditionals end to end, "
+                "and a comb with a tooth at every whole number, shifted by one random phase phi. A "
+                "member becomes 1 if a tooth falls on it: each with its own probability, and their "
+                "number is the sum of the probabilities, rounded up or down.",
             ),
             Figure(
                 [draw_times()],
                 "Distributions over time: a window of T sweeps, here T = 5 of a chain of three "
                 "variables. P_T counts the states at the ends of sweeps, from sweep 0 (lower "
-                "bracket) or a sweep later (upper); within a sweep the same is done after each "
-                "step. The proof of theorem 2 follows P_T as its window moves on.",
+                "bracket) or one sweep later (upper); within a sweep the same is done after each "
+                "step. The proof of theorem 2 follows P_T as its window moves.",
             ),
             Table(
                 "two-independent",
-                f"Two independent variables after {ORBIT_SWEEPS:,} updates of each. How many of "
+                f"Two independent variables after {ORBIT_SWEEPS:,} updates of each: how many of "
                 "the four states were visited, and the distance of the joint distribution from the "
                 "truth.",
                 ["probabilities", "method", "states", "d_v"],
@@ -133,7 +133,7 @@ def _row(name: str, chances: tuple[float, ...], method: str) -> list[Any]:
 
 
 def max_stray_count(chance: float) -> float:
-    """How far the count of ones of a herded variable strays from T pi, over all T."""
+    """Return how far the count of ones of a herded variable strays from T pi, over all T."""
     method = HerdedGibbs(phases="half")
     drawn = infer(
         independent_model((chance,)), method, sweeps=ORBIT_SWEEPS, keep=[Samples()]

@@ -1,4 +1,4 @@
-"""The pictures of herding: a weight, a circle, a torus, a herd's visit, distributions over time."""
+"""The figures of herding: a weight, a circle, a torus, a herd's visit, distributions over time."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ STATES = ("#cbd5e1", GIBBS_COLOUR, SHARED_COLOUR, HERDED_COLOUR)  # of the state
 
 
 def weights(chance: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """The weight before each step, and whether the variable became 1 (equation 5)."""
+    """Compute the weight before each step, and whether the variable became 1 (equation 5)."""
     w, found = chance - 0.4, []  # anywhere in (pi - 1, pi]
     for _ in range(steps):
         one = w > 0
@@ -31,7 +31,7 @@ def weights(chance: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
 
 @with_plot_style
 def draw_weight(chance: float, steps: int = 24) -> str:
-    """Figure 1: the weight over time, within its interval."""
+    """Draw figure 1: the weight over time, within its interval."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
     values, ones = weights(chance, steps)
     axis.axhspan(chance - 1, chance, color="#f3f4f6")
@@ -48,7 +48,7 @@ def draw_weight(chance: float, steps: int = 24) -> str:
 
 @with_plot_style
 def draw_counts(chance: float, steps: int = 200) -> str:
-    """Ones so far, less those that were due: herded and drawn fairly."""
+    """Draw the ones so far minus those expected, by herding and by fair draws."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
     due = chance * np.arange(1, steps + 1)
     fair = np.random.default_rng(0).random(steps) < chance
@@ -62,7 +62,7 @@ def draw_counts(chance: float, steps: int = 200) -> str:
 
 @with_plot_style
 def draw_circle(chance: float, steps: int = 10) -> str:
-    """Figure 8: the weight modulo 1, which turns by the same angle at every step."""
+    """Draw figure 8: the weight modulo 1, which turns by the same angle at every step."""
     figure, axis = subplots(1, 1, width=3.4, height=2.8)
     for first, last, colour in ((0, chance, HERDED_COLOUR), (chance, 1, GIBBS_COLOUR)):
         arc = 2 * np.pi * np.linspace(first, last, 100)
@@ -84,7 +84,7 @@ def draw_circle(chance: float, steps: int = 10) -> str:
 
 @with_plot_style
 def draw_torus(chances: tuple[float, ...], title: str, steps: int = 600) -> str:
-    """Figure 9: two weights modulo 1, coloured by the state of their variables."""
+    """Draw figure 9: two weights modulo 1, coloured by the state of their variables."""
     figure, axis = subplots(1, 1, width=3.6, height=3.6)
     first, second = chances
     path = (0.5 * np.array(chances) + np.arange(steps)[:, None] * np.array(chances)) % 1
@@ -104,7 +104,7 @@ def draw_torus(chances: tuple[float, ...], title: str, steps: int = 600) -> str:
 
 @with_plot_style
 def draw_visit(members: int = 12, phase: float = 0.35) -> str:
-    """How a herd draws: conditionals end to end, and teeth a whole number apart."""
+    """Draw how a herd draws: conditionals end to end, and teeth a whole number apart."""
     figure, axis = subplots(1, 1, width=4.4, height=1.9)
     chances = np.random.default_rng(4).uniform(0.1, 0.75, members)
     ends = np.cumsum(chances)
@@ -126,7 +126,7 @@ def draw_visit(members: int = 12, phase: float = 0.35) -> str:
 
 @with_plot_style
 def draw_times(sweeps: int = 7, window: int = 5) -> str:
-    """Figures 11 and 12: states at the ends of sweeps and within them, and windows over both."""
+    """Draw figures 11 and 12: states at the ends of sweeps and within them, with windows."""
     figure, axis = subplots(1, 1, width=4.4, height=2.3)
     names = 3
     for step in range(names * sweeps + 1):

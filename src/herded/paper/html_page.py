@@ -1,4 +1,4 @@
-"""One page that needs nothing else: pictures first, then what came out, then the numbers."""
+"""A self-contained page: figures first, then the verdicts, then the numbers."""
 
 import html
 import platform
@@ -13,7 +13,7 @@ MARKS = {True: ("yes", "✓", "holds"), False: ("no", "✗", "does not hold"), N
 
 
 def page(sections: Sequence[Section], command: str) -> str:
-    """The whole page."""
+    """Write the whole page."""
     numbered = list(enumerate(sections, start=1))
     pictures = [part for section in sections for part in section.parts if isinstance(part, Figure)]
     first = pictures[:1]  # it opens the page
@@ -29,7 +29,7 @@ def page(sections: Sequence[Section], command: str) -> str:
 <title>Herded Gibbs sampling, reproduced</title><style>{PAGE_STYLE}</style></head><body>
 <h1>Herded Gibbs sampling, reproduced</h1>
 <p class="soft">The experiments of Bornn, Chen, de Freitas, Eskelin, Fang and Welling (ICLR 2013),
-run again: ours beside theirs, and herds, which are not in the paper, beside both.</p>
+repeated with herded. Our results stand next to the paper's, together with herds, which it lacks.</p>
 {"".join(map(_figure, first))}
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 {"".join(_claims(sections))}
@@ -41,7 +41,7 @@ run again: ours beside theirs, and herds, which are not in the paper, beside bot
 
 
 def _claims(sections: Sequence[Section]) -> Iterator[str]:
-    """Every claim of the paper that these sections have looked at, with a mark."""
+    """Yield every claim of the paper that these sections checked, with a mark."""
     found = [
         (number, verdict)
         for number, section in enumerate(sections, start=1)
@@ -63,7 +63,7 @@ def _mark(verdict: Verdict) -> str:
 
 
 def _section(number: int, section: Section, before: Sequence[Figure]) -> str:
-    """One experiment, without the pictures that were shown before."""
+    """Write one experiment, without the figures in `before`."""
     shown = [part for part in section.parts if not isinstance(part, Table) and part not in before]
     tables = [part for part in section.parts if isinstance(part, Table)]
     parts = [

@@ -1,4 +1,4 @@
-"""The paper's symbols in plain text, as MathML: "d_v(P_T, pi)" is typeset, no script needed."""
+"""The paper's symbols in plain text, as MathML: "d_v(P_T, pi)" is typeset without a script."""
 
 import html
 import re
@@ -45,5 +45,5 @@ SYMBOL_PATTERN = re.compile(
 
 
 def typeset(text: str) -> str:
-    """The text for a page: escaped, and with its symbols as MathML."""
+    """Typeset a text for a page: escaped, with its symbols as MathML."""
     return SYMBOL_PATTERN.sub(lambda found: f"<math>{SYMBOLS[found[1]]}</math>", html.escape(text))

@@ -1,7 +1,7 @@
-"""How the page looks: light and dark, on paper, on a phone.
+"""The style of the page: light and dark, on paper, on a phone.
 
-Shadows at the ends of a wide table show that it scrolls: they lie behind two covers that move with
-what is scrolled, so that each shadow is seen while there is more on its side.
+Shadows at the ends of a wide table show that it scrolls. They lie behind two covers that move with
+the scrolled content, so that a shadow is visible while there is more on its side.
 """
 
 PAGE_STYLE = """

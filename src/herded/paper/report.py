@@ -1,4 +1,4 @@
-"""What experiments have to show, and the files that show it: a page, and a CSV for each table."""
+"""The results of experiments, and the files for them: a page, and a CSV for each table."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from herded.errors import FileError
 
 @dataclass
 class Table:
-    """Rows under headings; `name` is also the CSV's file name. Folded ones open on a click."""
+    """Rows under headings; `name` is also the CSV's file name. Folded tables open on a click."""
 
     name: str
     caption: str
@@ -24,7 +24,7 @@ class Table:
 
 @dataclass
 class Figure:
-    """<svg> elements side by side, on a phone one below the other, and what they show."""
+    """<svg> elements side by side, on a phone one below the other, and their caption."""
 
     panels: Sequence[str]
     caption: str
@@ -32,7 +32,7 @@ class Figure:
 
 @dataclass
 class Passage:
-    """A text in pieces, each with the kind of name that it is, or none."""
+    """A text in pieces, each with the kind of name that it is, or None."""
 
     pieces: Sequence[tuple[str, str | None]]
     caption: str
@@ -40,7 +40,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out. Where the paper claims something: what, and whether it holds here."""
+    """The outcome of an experiment; also the paper's claim, if any, and whether it holds here."""
 
     text: str
     claim: str = ""
@@ -49,7 +49,7 @@ class Verdict:
 
 @dataclass
 class Section:
-    """One experiment: what was done, what came out, and whether it agrees with the paper."""
+    """One experiment: its setup, its results, and whether it agrees with the paper."""
 
     title: str
     text: str
@@ -59,7 +59,7 @@ class Section:
 
 
 def write_report(sections: Sequence[Section], folder: Path, command: str) -> Path:
-    """Write index.html and the tables' CSV files into `folder`; give the page's path."""
+    """Write index.html and the tables' CSV files into `folder`; return the page's path."""
     from herded.paper.html_page import page
 
     prepare_folder(folder)
@@ -77,7 +77,7 @@ def write_report(sections: Sequence[Section], folder: Path, command: str) -> Pat
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the folder and try to write there, so that a long run does not fail at its end."""
+    """Create the folder and try to write there, so that a long run does not fail at its end."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -89,7 +89,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """The file is the old one until it is the new one."""
+    """Write a file atomically: it is the old one until it is the new one."""
     temporary = path.with_name(f".{path.name}.part")
     try:
         temporary.write_text(text, encoding="utf-8", newline="")

@@ -1,16 +1,16 @@
 """Herded Gibbs on a complete graph is a rotor-router walk (Holroyd and Propp, 2010).
 
 The walk's places are pairs (i, x_-i): "variable i is next, the others are x_-i". Each place has a
-rotor, which is no more than how often the walk has left it, and a stack of exits; exit number n
-of the stack says where the n-th departure goes. A rotor-router walk on a Markov chain with
-transition probabilities p uses a stack in which every exit k appears n p_k + O(1) times among the
-first n, here
+rotor, which only counts how often the walk has left it, and a stack of exits; exit number n of the
+stack says where the n-th departure goes. A rotor-router walk on a Markov chain with transition
+probabilities p uses a stack in which every exit k appears n p_k + O(1) times among the first n,
+here
 
     two exits    exit n = floor(n p + 1/2) - floor((n - 1) p + 1/2)      (a Sturmian word)
     more         exit n = argmax_k (n p_k - times k was taken)
 
-There are no weights here and no herding: rotors and stacks only. Both visit the same states in
-the same order, because the weight of Algorithm 1 after n visits *is* 1/2 + n p - exits taken.
+There are no weights here and no herding, only rotors and stacks. Both visit the same states in the
+same order, because the weight of Algorithm 1 after n visits *is* 1/2 + n p - exits taken.
 """
 
 import numpy as np
@@ -28,27 +28,27 @@ from herded.theory.update_path import (
 
 
 def exit_of_two(n: int, p: int, bits: int) -> int:
-    """Exit number n = 1, 2, .. of a place whose exit 1 has probability p / 2^bits.
+    """Return exit number n = 1, 2, .. of a place whose exit 1 has probability p / 2^bits.
 
-    In whole numbers; the half is one quantum short, so that a tie goes to exit 0.
+    It uses whole numbers; the half is one quantum short, so that a tie goes to exit 0.
     """
     half = (1 << (bits - 1)) - 1
     return ((n * p + half) >> bits) - (((n - 1) * p + half) >> bits)
 
 
 def exit_of_many(n: int, p: list[int], taken: list[int], bits: int) -> int:
-    """Exit number n of a place whose exits have probabilities p / 2^bits: the most overdue."""
+    """Return exit n of a place whose exits have probabilities p / 2^bits: the most overdue one."""
     possible = [k for k in range(len(p)) if p[k] > 0]
     return max(possible, key=lambda k: (n * p[k] - (taken[k] << bits), -k))
 
 
 def rotor_router(model: Model, sweeps: int) -> np.ndarray:
-    """The states that a rotor-router walk visits: those of herded Gibbs on a complete graph.
+    """Return the states of a rotor-router walk: those of herded Gibbs on a complete graph.
 
     On a sparse graph herded Gibbs shares a rotor between places, and is no longer a rotor-router
     walk on the graph of joint states.
 
-    Gives (N * sweeps + 1, N) states, one per step, the start first.
+    Returns (N * sweeps + 1, N) states, one per step, the start first.
     """
     check_small(model, MAX_PATH_STATES)
     if not is_complete(model):

@@ -32,7 +32,7 @@ COLUMN_HEADS = {"T_star": "T*"}
 
 
 def section(size: str, progress: Callable[[str], None]) -> Section:
-    """All checks at one of SIZES: random graphs, Gibbs sweeps, herded sweeps."""
+    """Run all checks at one of SIZES: random graphs, Gibbs sweeps, herded sweeps."""
     graphs, gibbs_sweeps, herded_sweeps = SIZES[size]
     progress("theory: theorem 2 on random complete graphs")
     rows = theorem2_table(graphs, seed=0)
@@ -106,8 +106,8 @@ def _plateau_verdict(rows: list[Any], sweeps: int) -> str:
     ranks = [np.argsort(np.argsort(values)) for values in (errors, excess)]
     return (
         f"On sparse graphs, which no theorem covers, the error after {sweeps:,} sweeps is "
-        f"{min(errors):.0e} to {max(errors):.0e}. How much a weight's last answer tells about the "
-        "other variables at its next visit (excess) goes with it: rank correlation "
+        f"{min(errors):.0e} to {max(errors):.0e}. It correlates with how much a weight's last "
+        "answer tells about the other variables at its next visit (excess): rank correlation "
         f"{np.corrcoef(ranks[0], ranks[1])[0, 1]:.2f} over these {len(rows)} models."
     )
 
@@ -123,7 +123,7 @@ def _table(name: str, caption: str, rows: list[Any]) -> Table:
 
 
 def _column(values: Sequence[Any]) -> list[str]:
-    """Numbers of one column in one format."""
+    """Format the numbers of one column alike."""
     if not isinstance(values[0], float):
         return [_yes(value) if isinstance(value, bool) else str(value) for value in values]
     sizes = [abs(value) for value in values if value]

@@ -57,8 +57,8 @@ class MeasuredPlateau(NamedTuple):
 def theorem2_table(n_models: int, seed: int = 0, scale: float = 0.2) -> list[Theorem2Row]:
     """Check Theorem 2 on random complete graphs of 3, 4 and 5 binary variables.
 
-    T is the least that makes the bound 1/10. Models whose T would exceed two million sweeps are
-    left out before anything is run, since T follows from their constants. `scale` is the standard
+    T is the least value that makes the bound 1/10. Models whose T would exceed two million sweeps
+    are excluded before any run, since T follows from their constants. `scale` is the standard
     deviation of the log-potentials.
     """
     rng = np.random.default_rng(seed)

@@ -2,11 +2,11 @@
 
     P(x_1, x_2):  (0,0) 1/4 - eps   (1,1) 3/4 - eps   (0,1), (1,0) eps
 
-The smaller eps, the harder to move between (0,0) and (1,1). Theorem 2 covers it: the error of
+The smaller eps, the harder it is to move between (0,0) and (1,1). Theorem 2 covers it: the error of
 herded Gibbs falls as 1 / T, that of Gibbs as 1 / sqrt(T).
 
-Herds stand beside them at as many updates: T / 50 sweeps of 50 members. Three quarters of 50 is no
-whole number, on purpose: the count of ones in a herd of 64 would come to rest at 48, at no error.
+Herds are compared at as many updates: T / 50 sweeps of 50 members. Three quarters of 50 is not a
+whole number, on purpose: the count of ones in a herd of 64 would settle at 48, with no error.
 """
 
 from collections.abc import Callable
@@ -42,11 +42,11 @@ class RepeatedRuns:
 
     updates: np.ndarray  # (points,) of each variable: sweeps, times the members of a herd
     estimates: np.ndarray  # (runs, points)
-    second_half: np.ndarray  # (runs,) estimates that leave out the first half of the run
+    second_half: np.ndarray  # (runs,) estimates without the first half of the run
 
     @property
     def error(self) -> np.ndarray:
-        """Mean absolute error over the runs."""
+        """The mean absolute error over the runs."""
         found: np.ndarray = np.abs(self.estimates - TRUE_PROBABILITY).mean(axis=0)
         return found
 
@@ -67,24 +67,24 @@ class Curves:
     herds: dict[str, RepeatedRuns]
 
     def slope(self, errors: np.ndarray) -> float:
-        """Of log error over log sweeps, once the chain has had time to cross: 10 / eps sweeps."""
+        """Fit the slope of log error over log sweeps after 10 / eps sweeps, the time to cross."""
         late = self.sweeps >= min(10 / self.eps, self.sweeps[-1] / 10)
         usable = late & (errors > 0)
         return float(np.polyfit(np.log(self.sweeps[usable]), np.log(errors[usable]), 1)[0])
 
 
 def two_variable_model(eps: float) -> FactorGraph:
-    """Table 1 of the paper."""
+    """Build the model of table 1 of the paper."""
     joint = np.array([[0.25 - eps, eps], [eps, 0.75 - eps]])
     return FactorGraph([2, 2], [((0, 1), log_array(joint))])
 
 
 def run(eps: float, sweeps: int, runs: int) -> Curves:
-    """Herded Gibbs once (it is deterministic), Gibbs many times."""
+    """Run herded Gibbs once, since it is deterministic, and Gibbs many times."""
     model = two_variable_model(eps)
     at = np.unique(np.round(np.logspace(0, np.log10(sweeps), POINTS)).astype(int))
     start = np.zeros(2, int)  # the smaller mode, so that both must cross
-    # Twice as long as it is shown: an envelope would dip where the run ends.
+    # Twice as long as shown, since an envelope would dip at the end of the run.
     ones = _ones(model, HerdedGibbs(phases="half"), 2 * sweeps, start)
     herded = ones / np.arange(1, 2 * sweeps + 1)
     error = np.abs(herded - TRUE_PROBABILITY)
@@ -105,7 +105,7 @@ def _run_seeds(
     runs: int,
     start: np.ndarray,
 ) -> RepeatedRuns:
-    """Runs of as many updates as the last of `updates`, seen where these end a sweep, or nearly."""
+    """Run as many updates as the last of `updates`; estimates are taken near each of them."""
     at = np.unique(updates[updates >= members] // members)
     last, half = int(at[-1]), int(at[-1]) // 2
     ones = np.stack([_ones(model, make(seed), last, start) for seed in range(runs)])
@@ -114,13 +114,13 @@ def _run_seeds(
 
 
 def _ones(model: FactorGraph, method: Method, sweeps: int, start: np.ndarray) -> np.ndarray:
-    """How often X_1 was 1 up to each sweep, in all members of a herd."""
+    """Count how often X_1 was 1 up to each sweep, in all members of a herd."""
     samples = infer(model, method, sweeps=sweeps, start=start, keep=[Samples()]).samples
     return np.cumsum(samples[:, :, 0].sum(axis=0, dtype=np.int64))
 
 
 def section(size: str, progress: Callable[[str], None]) -> Section:
-    """The experiment at one of SIZES."""
+    """Run the experiment at one of SIZES."""
     sweeps, runs = SIZES[size]
     curves = []
     for eps in EPSILONS:
@@ -167,7 +167,7 @@ def _herd_table(curves: list[Curves], runs: int) -> Table:
         f"{curves[0].sweeps[-1]:,} updates of each variable, which are "
         f"{curves[0].sweeps[-1] // HERD_MEMBERS:,} sweeps of a herd, from the whole run and from "
         f"its second half alone. Means over {runs} runs. 3/4 suits kept phases (herded Gibbs, "
-        "herd): the ones of a settled herd are 37 and 38 of 50 by turns, and their mean is exact.",
+        "herd): a settled herd has 37 and 38 ones of 50 in turn, and their mean is exact.",
         ["eps", *names, *(f"{name}, 2nd half" for name in names)],
         rows,
         folded=True,
@@ -196,7 +196,7 @@ def _verdict(curves: list[Curves]) -> Verdict:
 
 
 def _herd_verdict(curves: list[Curves]) -> str:
-    """Where herds win and lose: all members begin in the smaller mode, and each has to leave it."""
+    """Compare herds with chains: all members start in the smaller mode and have to leave it."""
     herds = [c.herds["Gibbs"] for c in curves]
     whole = [h.error[-1] / c.gibbs.error[-1] for h, c in zip(herds, curves, strict=True)]
     half = [
@@ -204,11 +204,11 @@ def _herd_verdict(curves: list[Curves]) -> str:
     ]
     ahead = [c for c in curves if all(c.herded_error[-1] < h.error[-1] for h in c.herds.values())]
     return (
-        f"Herds, at eps = {_list([c.eps for c in curves])}: at as many updates a herd of "
+        f"Herds, at eps = {_list([c.eps for c in curves])}: with as many updates, a herd of "
         f"{HERD_MEMBERS} has {_list(whole)} times the error of Gibbs, and {_list(half)} times "
-        f"where the first half of each run is left out. All {HERD_MEMBERS} members must leave (0, "
-        f"0), and each has only 1/{HERD_MEMBERS} of the sweeps to do it. One chain of herded "
-        "Gibbs, whole run, is better than either herd at eps = "
+        f"without the first half of each run. All {HERD_MEMBERS} members must leave (0, "
+        f"0), and each has only 1/{HERD_MEMBERS} of the sweeps to do it. Over the whole run, one "
+        "chain of herded Gibbs is better than either herd at eps = "
         f"{_list([c.eps for c in ahead]) or 'none'}."
     )
 
@@ -227,14 +227,14 @@ def _caption(runs: int) -> str:
         "From left to right: eps = 0.1, 0.01, 0.001, 0.0001. (a) P(X1 = 1), Gibbs with one "
         f"standard deviation over {runs} runs; (b) their errors in log-log coordinates, for herded "
         "Gibbs the upper envelope; (c) inverse errors: a straight line is a rate of 1/T. Dashed: "
-        f"herds of {HERD_MEMBERS}, means over {runs} runs. Those with drawn phases (Gibbs) and "
-        "with kept ones nearly coincide, for most of their error is that of the start."
+        f"herds of {HERD_MEMBERS}, means over {runs} runs. Those with random phases (Gibbs) and "
+        "with kept ones nearly coincide, since most of their error comes from the start."
     )
 
 
 @with_plot_style
 def _draw(c: Curves) -> str:
-    """One column of the paper's figure."""
+    """Draw one column of the paper's figure."""
     figure, (top, middle, bottom) = subplots(3, 1, width=2.7, height=6.4)
     mean, spread = c.gibbs.estimates.mean(axis=0), c.gibbs.estimates.std(axis=0)
     top.fill_between(c.sweeps, mean - spread, mean + spread, color=GIBBS_COLOUR, alpha=0.2, lw=0)

@@ -1,9 +1,9 @@
-"""The decoders of section 4.3, each run on a task: same starts, same scan, same sweeps, same code.
+"""Runs of the decoders of section 4.3 on a task: same starts, same scan, same sweeps, same code.
 
-Annealed Gibbs falls linearly from temperature 1 to 0. "Best" is the best sample of each connected
-component, "last" is where the run ends. Seconds are CPU time of `infer`, from the model to the
-labels: what makes the model, such as features, is not counted. The annealed herd, which is not in
-the paper, has as many updates of each word as the others, or a few less: 16 members share them.
+The temperature of annealed Gibbs falls linearly from 1 to 0. "Best" is the best sample of each
+connected component, "last" is the end of the run. Seconds are CPU time of `infer`, from the model
+to the labels, without the making of the model, such as features. The annealed herd, which is not in
+the paper, has as many updates of each word as the others, or slightly fewer: 16 members share them.
 """
 
 import time
@@ -28,39 +28,39 @@ ANNEALED_GIBBS = partial(Gibbs, schedule="linear")
 HERD_MEMBERS = 16  # members
 ANNEALED_HERD = partial(Gibbs, schedule="linear", herd=HERD_MEMBERS)
 HERD_NAME = f"Annealed herd of {HERD_MEMBERS}, best"
-ICM_SWEEPS = 30  # sweeps of ICM: it stands still long before
+ICM_SWEEPS = 30  # sweeps of ICM, which converges long before
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method after some sweeps; several seeds give several labellings."""
+    """The results of one method after some sweeps; several seeds give several labellings."""
 
     method: str
     sweeps: int
     labels: list[np.ndarray]
-    seconds: float  # of CPU time of one run, the mean
-    members: int = 1  # of a herd, all of which a sweep moves
+    seconds: float  # mean CPU time of one run
+    members: int = 1  # of a herd; a sweep moves all of them
 
     def f1(self, task: Task) -> tuple[float, float]:
-        """Mean and standard deviation over the seeds."""
+        """Compute the mean and standard deviation of F1 over the seeds."""
         values = np.array([task.f1(labels) for labels in self.labels])
         spread = values.std(ddof=1) if len(values) > 1 else 0.0
         return float(values.mean()), float(spread)
 
     def nats(self, task: Task, base: np.ndarray) -> float:
-        """How much the log-score is above that of `base`, the mean over the seeds."""
+        """Compute how much the log-score exceeds that of `base`, averaged over the seeds."""
         least = task.model.log_score(base)
         return float(np.mean([task.model.log_score(labels) for labels in self.labels]) - least)
 
     def hits(self, task: Task) -> float:
-        """Sentences that are as Viterbi has them, in per cent, the mean over the seeds."""
+        """Compute the per cent of sentences labelled as by Viterbi, averaged over the seeds."""
         return float(np.mean([task.hits(labels) for labels in self.labels]))
 
 
 def chain_rows(
     task: Task, counts: Sequence[int], seeds: int, tell: Callable[[str], None]
 ) -> list[Row]:
-    """All decoders on chains, each from the same random starts."""
+    """Run all decoders on chains, each from the same random starts."""
     _warm_up(task, linked=False)
     starts = [task.random_start(seed) for seed in range(seeds)]
     rows = [_run_and_time("Viterbi", 1, lambda: infer(task.model, Viterbi()).best.state)]
@@ -82,9 +82,9 @@ def skip_rows(
     seeds: int,
     tell: Callable[[str], None],
 ) -> list[Row]:
-    """All decoders on skip-chains, each from the same starts.
+    """Run all decoders on skip-chains, each from the same starts.
 
-    From a single start, methods that draw run with several seeds; herding has only one way to go.
+    From a single start, random methods run with several seeds; herding is deterministic.
     """
     _warm_up(task, linked=True)
     drawn = list(starts) if len(starts) > 1 else [starts[0]] * seeds
@@ -122,7 +122,7 @@ def _annealed_herd(task: Task, updates: int, starts: Sequence[np.ndarray]) -> Ro
 
 
 def herd_sweeps_for_updates(updates: int) -> int:
-    """How many sweeps of the herd update each word at most so often."""
+    """Return how many sweeps of the herd update each word at most `updates` times."""
     return max(1, updates // HERD_MEMBERS)
 
 
@@ -134,7 +134,7 @@ def _run_all_starts(
     starts: Sequence[np.ndarray],
     last: bool = False,
 ) -> tuple[Row, ...]:
-    """The best samples, a seed for each start, and with `last` also where those runs ended."""
+    """Return the best samples, one seed per start, and with `last` also the ends of the runs."""
     best, ends, seconds = [], [], []
     keep: list[KeepArgument] = [BestState(), Samples(every=sweeps)] if last else [BestState()]
     for seed, start in enumerate(starts):
@@ -162,7 +162,7 @@ def _run_and_time(name: str, sweeps: int, run: Callable[[], np.ndarray]) -> Row:
 
 
 def _warm_up(task: Task, linked: bool) -> None:
-    """Compile what is timed, with one sweep each."""
+    """Compile everything that is timed, with one sweep each."""
     if not linked:
         infer(task.model, Viterbi())
     methods: list[Method] = [ANNEALED_GIBBS(), ANNEALED_HERD(), Gibbs()]

@@ -36,7 +36,7 @@ ENTITY_COLOURS = {
 
 
 def annotate_text(recogniser: Recogniser) -> tuple[Passage, Verdict]:
-    """The text as herded Gibbs marks it, and whether the others agree."""
+    """Mark the text by herded Gibbs, and check whether the other methods agree."""
     found = {
         name: recogniser.tag(TEXT, decoder=decoder) for name, decoder in SHOWN_DECODERS.items()
     }
@@ -45,7 +45,7 @@ def annotate_text(recogniser: Recogniser) -> tuple[Passage, Verdict]:
     counted = ", ".join(f"{name} {len(spans[name])}" for name in spans)
     passage = Passage(
         _pieces(found["herded Gibbs"]),
-        "A text of ours, with its names as herded Gibbs (400 sweeps) finds them: person, location, "
+        "A text of ours, with its names as found by herded Gibbs (400 sweeps): person, location, "
         "organization.",
     )
     claim = "A short text: Gibbs, herded Gibbs and Viterbi give the same annotation (figure 7)."
@@ -63,7 +63,7 @@ def _pieces(entities: list[Entity]) -> list[tuple[str, str | None]]:
 
 
 def skip_chain(recogniser: Recogniser) -> Figure:
-    """The graph of two short sentences, words below and labels above."""
+    """Draw the graph of two short sentences, words below and labels above."""
     sentences = [sentence.words for sentence in document_of(SHORT_TEXT).sentences]
     batch = encode([sentences], Vocabulary(), recogniser.chain.lexicon)
     labels = recogniser.chain.best(recogniser.chain.scores(batch), batch.starts)
@@ -71,8 +71,8 @@ def skip_chain(recogniser: Recogniser) -> Figure:
     words = [word for sentence in sentences for word in sentence]
     return Figure(
         [_draw(words, kinds, batch.starts, next_mention(batch).edges)],
-        "A skip-chain of two short sentences: each word has a label (circle), which depends on the "
-        "labels beside it and, across the arcs, on that of the word's next mention. Red labels are "
+        "A skip-chain of two short sentences. Each word has a label (circle), which depends on the "
+        "adjacent labels and, across the arcs, on that of the word's next mention. Red labels are "
         "persons, green ones locations.",
     )
 
@@ -83,7 +83,7 @@ def _draw(words: list[str], kinds: list[str], starts: np.ndarray, links: np.ndar
     for first, last in pairwise(starts):
         axis.plot([first, last - 1], [1, 1], color="#6b7280", zorder=1)
     for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
-        low = 0.33 - 0.2 * (place % 2)  # neighbours' words are long: every other one is lower
+        low = 0.33 - 0.2 * (place % 2)  # words are long, so every other one is lower
         axis.plot([place, place], [low + 0.05, 1], color="#d1d5db", zorder=1)
         axis.plot(place, 1, "o", ms=12, color=ENTITY_COLOURS.get(kind, "#cbd5e1"), zorder=2)
         axis.annotate(word, (place, low), ha="center", va="top")

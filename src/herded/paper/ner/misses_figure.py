@@ -1,4 +1,4 @@
-"""How far the decoders of section 4.3 are from the best labelling, over the updates."""
+"""A plot of how far the decoders of section 4.3 are from the best labelling, by updates."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ LINES = {
 
 @with_plot_style
 def draw_misses(task: Task, rows: Sequence[Row]) -> str:
-    """Nats below Viterbi after each number of updates, one line for each method."""
+    """Draw nats below Viterbi after each number of updates, one line for each method."""
     figure, axis = subplots(1, 1, width=4.2, height=3)
     for method, colour in LINES.items():
         chosen = [row for row in rows if row.method == method]

@@ -1,9 +1,9 @@
 """Section 4.3 of Bornn et al. (2013): named entity recognition, chains and skip-chains.
 
-The paper's recogniser and its features cannot be had, so its absolute F1 is not comparable; the
-order of the decoders is, and how near they come to Viterbi. Corpora: our own small one, which
-comes with the package; IE-ER, the paper's, if NLTK has it; and files of chains that another
-recogniser evaluated.
+The paper's recogniser and its features are not available, so its absolute F1 is not comparable; the
+order of the decoders is, and how close they come to Viterbi. Corpora: our own small one, which
+comes with the package; IE-ER, the paper's, if NLTK has it; and files of chains evaluated by another
+recogniser.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,12 +60,12 @@ TellStatus = Callable[[str], None]
 SectionParts = list[Table | Figure | Passage]
 SHARED_SWEEPS = (
     f"A sweep of the herd, which is not in the paper, moves all its {HERD_MEMBERS} members: its "
-    f"rows have as many updates as those above them, or up to {HERD_MEMBERS - 1} less."
+    f"rows have as many updates as those above them, or up to {HERD_MEMBERS - 1} fewer."
 )
 
 
 def section(size: str, tell: TellStatus, corpora: Sequence[str] = ()) -> Section:
-    """The comparison on the given corpora; without any, on ours, and on IE-ER if NLTK has it."""
+    """Compare the decoders on corpora; by default on ours, and on IE-ER if NLTK has it."""
     counts, seeds = SIZES[size]
     found = None if size == "quick" else find_ieer()
     chosen = list(corpora) or ["sample", *([str(found)] if found else [])]
@@ -73,7 +73,7 @@ def section(size: str, tell: TellStatus, corpora: Sequence[str] = ()) -> Section
     passage, verdict = annotate_text(recogniser)
     verdicts = [verdict]
     parts: SectionParts = [passage, _paper_table()]
-    if find_spec("matplotlib"):  # `herded ner compare` does without
+    if find_spec("matplotlib"):  # `herded ner compare` does not need it
         parts.append(skip_chain(recogniser))
     for corpus in chosen:
         tell(f"reading {corpus}")
@@ -87,8 +87,8 @@ def section(size: str, tell: TellStatus, corpora: Sequence[str] = ()) -> Section
     if not corpora and found is None:
         verdicts.append(
             Verdict(
-                f"IE-ER, the paper's corpus, was not found: {INSTALL_COMMAND} puts it where we "
-                "look, ~/nltk_data/corpora/ieer."
+                f"IE-ER, the paper's corpus, was not found: {INSTALL_COMMAND} installs it where it "
+                "is expected, ~/nltk_data/corpora/ieer."
             )
         )
     return Section(
@@ -96,15 +96,15 @@ def section(size: str, tell: TellStatus, corpora: Sequence[str] = ()) -> Section
         text="Decoders of the same chain CRF, all from the same random labellings with the same "
         "scan, and of the skip-chain CRF, whose words are tied to their next mention in the "
         "document. The best sample is kept per sentence of a chain, per set of linked sentences "
-        "of a skip-chain. The paper's recogniser cannot be had, so F1 is that of our model, which "
-        "was trained on other corpora; the relations between the decoders are what is compared.",
+        "of a skip-chain. The paper's recogniser is not available, so F1 is that of our model, "
+        "which was trained on other corpora; the relations between the decoders are compared.",
         verdicts=verdicts,
         parts=parts,
     )
 
 
 def compare(corpus: str | None, out: str, size: str, tell: TellStatus, command: str) -> Path:
-    """`herded ner compare`: the same on one corpus, as a page of its own."""
+    """Compare the decoders on one corpus, as a page of its own, for `herded ner compare`."""
     prepare_folder(Path(out))
     page = section(size, tell, [] if corpus is None else [corpus])
     for verdict in page.verdicts:
@@ -118,7 +118,7 @@ def _documents(corpus: str) -> tuple[str, list[Any]]:
     path = Path(corpus)
     if not path.exists():
         raise CorpusError(
-            f"expected a corpus at {path}, but there is none; {INSTALL_COMMAND} gets IE-ER"
+            f"expected a corpus at {path}, but there is none: {INSTALL_COMMAND} installs IE-ER"
         )
     documents = list(read_corpus(path))
     if any(part.labels is None for document in documents for part in document.sentences):
@@ -147,7 +147,7 @@ def _add_chains(
     parts.append(
         Table(
             _slug(task.name),
-            f"{task.name}, {task.n_words} words. Nats below: log-score lost against Viterbi's, "
+            f"{task.name}, {task.n_words} words. Nats below: log-score below Viterbi's, "
             f"over all sentences. Means of {seeds} random starts, the same for all methods. "
             f"{SHARED_SWEEPS}",
             CHAIN_HEAD,
@@ -222,9 +222,10 @@ def _add_skips(
         parts.append(
             Table(
                 _slug(f"{task.name} from {title}"),
-                f"{task.name} from {title}, {seeds} seeds. Above the chain: F1 less that of the "
-                "chain's Viterbi, first seed, and where 95 % of resamples of the documents have "
-                f"it. Nats gained: log-score above that of the chain's Viterbi. {SHARED_SWEEPS}",
+                f"{task.name} from {title}, {seeds} seeds. Above the chain: F1 minus that of the "
+                "chain's Viterbi, first seed, with the interval of 95 % of resamples of the "
+                f"documents. Nats gained: log-score above that of the chain's Viterbi. "
+                f"{SHARED_SWEEPS}",
                 SKIP_HEAD,
                 [_skip_cells(task, row) for row in rows],
                 folded=True,
@@ -275,7 +276,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
 
 
 def _herd_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
-    """What the annealed herd gains from random labellings, beside the other annealed methods."""
+    """Report the gain of the annealed herd from random labellings, and of the other methods."""
     gained = []
     for updates in counts:
         annealed = {

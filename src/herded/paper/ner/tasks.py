@@ -1,4 +1,4 @@
-"""What the decoders of section 4.3 are compared on: models of documents, and their true labels."""
+"""The tasks of section 4.3: models of documents, and their true labels."""
 
 import os
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Task:
 
     name: str
     model: FactorGraph
-    names: tuple[str, ...]  # of the labels
+    names: tuple[str, ...]  # the names of the labels
     starts: np.ndarray  # (S + 1,) where sentences begin
     truth: list[list[Any]]  # labels by document, by sentence
     chain_best: np.ndarray  # (N,) Viterbi on the chains alone
@@ -49,26 +49,26 @@ class Task:
         return int(self.starts[-1])
 
     def random_start(self, seed: int) -> np.ndarray:
-        """A random state of the support; all methods start from the same ones."""
+        """Draw a random state of the support; all methods start from the same ones."""
         return start_state(self.model, stream_key(seed, 0, StreamPurpose.START_STATES))
 
     def by_document(self, labels: np.ndarray) -> list[list[list[str]]]:
-        """Labels of words, as the truth is laid out."""
+        """Arrange labels of words like the truth."""
         words = [self.names[k] for k in labels]
         sentences = (words[a:b] for a, b in pairwise(self.starts))
         return [[next(sentences) for _ in document] for document in self.truth]
 
     def f1(self, labels: np.ndarray) -> float:
-        """F1 over whole entities, in per cent."""
+        """Compute F1 over whole entities, in per cent."""
         return 100 * score(_flat(self.truth), _flat(self.by_document(labels))).f1
 
     def gain(self, labels: np.ndarray) -> Interval:
-        """F1 above the chain's Viterbi, with a bootstrap over documents, in per cent."""
+        """Compute F1 above the chain's Viterbi, with a bootstrap over documents, in per cent."""
         base, other = self.by_document(self.chain_best), self.by_document(labels)
         return bootstrap(self.truth, base, other)
 
     def hits(self, labels: np.ndarray) -> float:
-        """The share of sentences labelled as Viterbi labels them, in per cent."""
+        """Compute the per cent of sentences labelled as by Viterbi."""
         wrong = np.add.reduceat(labels != self.chain_best, self.starts[:-1])
         return 100 * float((wrong == 0).mean())
 
@@ -78,7 +78,7 @@ def _flat(documents: list[list[Any]]) -> list[Any]:
 
 
 def tasks(recogniser: Recogniser, documents: Sequence[Document], name: str) -> tuple[Task, Task]:
-    """The chains and the skip-chains that a recogniser makes of documents."""
+    """Build the chains and the skip-chains of documents for a recogniser."""
     documents = [_without_empty(document) for document in documents]
     words, given = sentences_and_labels(documents)
     rest = iter(given)
@@ -87,7 +87,7 @@ def tasks(recogniser: Recogniser, documents: Sequence[Document], name: str) -> t
     scores = recogniser.chain.scores(batch)
     chain, ties = recogniser.chain, recogniser.ties
     if ties is None:
-        raise CorpusError("expected a model with ties for the comparison, got a chain alone")
+        raise CorpusError("expected a model with ties for the comparison, got only a chain")
     best = chain.best(scores, batch.starts)
     common = (chain.labels, batch.starts, truth, best)
     return (
@@ -107,7 +107,7 @@ def _without_empty(document: Document) -> Document:
 
 
 def stanford_task(path: str | os.PathLike[str]) -> Task:
-    """Chains evaluated by another recogniser, from a file with log P(y_t | y_(t-1)) of each word.
+    """Read chains evaluated by another recogniser, with log P(y_t | y_(t-1)) of each word.
 
     Arrays: lengths (sentences,), gold (words,), logcond (words, 4, 4), where the first word of a
     sentence uses the row of a previous O. Sentences count as documents.
@@ -131,13 +131,13 @@ def stanford_task(path: str | os.PathLike[str]) -> Task:
 
 
 def sample_documents() -> list[Document]:
-    """The corpus that comes with the package."""
+    """Read the corpus that comes with the package."""
     with as_file(files("herded.ner") / "data" / "sample.conll") as path:
         return list(read_corpus(path))
 
 
 def find_ieer() -> Path | None:
-    """Where NLTK keeps the IE-ER corpus, if it is there."""
+    """Return where NLTK keeps the IE-ER corpus, if it is installed."""
     roots = [*os.environ.get("NLTK_DATA", "").split(os.pathsep), str(Path.home() / "nltk_data")]
     roots += ["/usr/share/nltk_data", "/usr/local/share/nltk_data", "/usr/lib/nltk_data"]
     places = (Path(root) / "corpora" / "ieer" for root in roots if root)
