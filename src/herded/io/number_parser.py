@@ -166,11 +166,11 @@ def exp_of(log_potentials: np.ndarray) -> np.ndarray:
     best = exp_array(log_potentials)
     missed = np.flatnonzero(log_of(best) != log_potentials)
     for steps in NEIGHBOUR_ULPS:
-        beside = best[missed]
+        neighbour = best[missed]
         for _ in range(abs(steps)):
-            beside = np.nextafter(beside, math.copysign(math.inf, steps))
-        found = log_of(beside) == log_potentials[missed]
-        best[missed[found]] = beside[found]
+            neighbour = np.nextafter(neighbour, math.copysign(math.inf, steps))
+        found = log_of(neighbour) == log_potentials[missed]
+        best[missed[found]] = neighbour[found]
         missed = missed[~found]
     return best
 

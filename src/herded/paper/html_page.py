@@ -29,7 +29,7 @@ def page(sections: Sequence[Section], command: str) -> str:
 <title>Herded Gibbs sampling, reproduced</title><style>{PAGE_STYLE}</style></head><body>
 <h1>Herded Gibbs sampling, reproduced</h1>
 <p class="soft">The experiments of Bornn, Chen, de Freitas, Eskelin, Fang and Welling (ICLR 2013),
-repeated with herded. Our results stand next to the paper's, together with herds, which it lacks.</p>
+repeated with herded, next to the paper's results. Herds, which are not in the paper, are added.</p>
 {"".join(map(_figure, first))}
 <nav aria-label="Contents"><ol>{contents}</ol></nav>
 {"".join(_claims(sections))}

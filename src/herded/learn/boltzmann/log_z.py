@@ -63,7 +63,7 @@ def _log_weights_of_herd(layers: RBMParameters, steps: int, seed: int, number: i
 
 @stop_all_runs_on_interrupt()  # partial runs are useless by themselves
 def ladder_run(model: Model, sweeps: int, seed: int, every: int | None = None) -> Result:
-    """Run ladders of temperatures, several of which draw together; keep each `every`-th state."""
+    """Run ladders of temperatures, with joint draws across ladders; keep each `every`-th state."""
     method = Tempered(Gibbs(seed=seed, herd=LADDER_HERD), rungs=LOG_Z_LADDER_RUNGS, hottest_beta=0)
     burn_in = max(1, sweeps // 4)
     keep = [] if every is None else [Samples(every)]

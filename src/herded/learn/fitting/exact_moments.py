@@ -91,12 +91,12 @@ def eliminate_all(
     graph: FactorGraph,
     plan: EliminationPlan,
     places: Iterable[EntryView],
-    beside: Iterable[Scope] = (),
+    extra_scopes: Iterable[Scope] = (),
 ) -> tuple[SumElimination, ExpectedEntries]:
-    """Sum out everything, and map expected entries; scopes `beside` get marginals too."""
+    """Sum out everything, and map expected entries; `extra_scopes` get marginals, too."""
     expected, x = ExpectedEntries(len(graph.log_tables), places), plan.possible.argmax(axis=1)
     buckets = fill_buckets(graph, plan.order, plan.scopes, plan.possible, x)
-    wanted = [*beside, *(scope for scope, _ in expected.parts if len(scope) > 1)]
+    wanted = [*extra_scopes, *(scope for scope, _ in expected.parts if len(scope) > 1)]
     sums = SumElimination(buckets, child_buckets(plan.scopes), wanted)
     for k in range(len(plan.order)):
         sums.forward(k)
@@ -148,11 +148,11 @@ class KnownRows:
         """Compute marginals (rows, unknown, states) of the unknown variables of each row."""
         order, scopes, states = self.plan.order.tolist(), self.plan.scopes, self.graph.cardinalities
         last = self._row
-        plan, beside = self.plan, list[Scope]()
+        plan, extra_scopes = self.plan, list[Scope]()
         if last >= 0:  # the row stays with every variable, also with those it tells of by others
             tied = tuple(scope if scope[-1] == last else (*scope, last) for scope in scopes)
-            plan, beside = plan._replace(scopes=tied), [(k, last) for k in range(last)]
-        sums, _ = self._summed(tables, plan, beside)
+            plan, extra_scopes = plan._replace(scopes=tied), [(k, last) for k in range(last)]
+        sums, _ = self._summed(tables, plan, extra_scopes)
         self._go_back(sums)
         unknown = states[:-1]
         found = np.zeros((len(self.weight), len(unknown), int(unknown.max(initial=1))))
@@ -165,10 +165,10 @@ class KnownRows:
         return found
 
     def _summed(
-        self, tables: np.ndarray, plan: EliminationPlan, beside: Iterable[Scope] = ()
+        self, tables: np.ndarray, plan: EliminationPlan, extra_scopes: Iterable[Scope] = ()
     ) -> tuple[SumElimination, ExpectedEntries]:
         return eliminate_all(
-            replace_tables(self.graph, tables[self.entry]), plan, self.places, beside
+            replace_tables(self.graph, tables[self.entry]), plan, self.places, extra_scopes
         )
 
     @property

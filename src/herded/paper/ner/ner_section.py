@@ -263,7 +263,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
         "ICM": _pick(rows, "ICM", ICM_SWEEPS),
         "Viterbi by sentence": _pick(rows, "Viterbi by sentence, with ties", 1),
     }
-    beside = ", ".join(
+    comparison = ", ".join(
         f"{name} {row.f1(task)[0] - task.f1(task.chain_best):+.2f} and "
         f"{row.nats(task, task.chain_best):.1f}"
         for name, row in others.items()
@@ -271,7 +271,7 @@ def _skip_verdict(task: Task, rows: list[Row], counts: Sequence[int]) -> str:
     return (
         f"{task.name}: herded Gibbs from Viterbi's labelling, {middle} sweeps, is "
         f"{100 * gain.value:+.2f} F1 ({100 * gain.low:+.2f} to {100 * gain.high:+.2f}) from the "
-        f"chain's Viterbi and gains {herded.nats(task, task.chain_best):.1f} nats; {beside}."
+        f"chain's Viterbi and gains {herded.nats(task, task.chain_best):.1f} nats; {comparison}."
     )
 
 
