@@ -14,6 +14,7 @@ from herded.system.numerics.counter_rng import stream_key
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.samplers.block_moves import naive_blocks
 from tests.support.example_budget import UNCOMPILED, examples
+from tests.support.kernel_runs import sweep_layout
 from tests.support.page_transcripts import transcripts
 from tests.support.strategies import sampled_models
 
@@ -37,7 +38,7 @@ def run(method, layout, x0, sweeps, betas=None, chain=0):
     for s in range(sweeps):
         block = np.zeros((1, layout.sample_size), layout.sample_type)
         step = method.draw.step(state.sweep, chain)
-        layout.sweep(state, block, step, None if betas is None else betas[s : s + 1])
+        sweep_layout(layout, state, block, step, None if betas is None else betas[s : s + 1])
         samples.append(layout.members_of(block)[0])
     return (
         np.array(samples),

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from herded.layouts.base import SweepCall
 from herded.models.constraints.start_states import start_state
 from herded.system.numerics.counter_rng import stream_key
 from tests.support.strategies import sampled_models
@@ -55,3 +56,10 @@ def runs(draw, rule, slacks=(0.0, 0.3, 1.0)):
         "slack": draw(st.sampled_from(slacks)),
         "phases": draw(st.sampled_from(("half", "random"))),
     }
+
+
+def sweep_layout(layout, state, block, step, betas=None, pool=None):
+    """Advance a state by the kernels of a layout, and count its sweeps."""
+    end = state.sweep + len(block)
+    layout.sweep(SweepCall(state, block, step, betas, pool))
+    state.sweep = end

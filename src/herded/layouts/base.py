@@ -129,13 +129,13 @@ class Layout(RunFacts, ReplicaAccess):
 
 
 class SweepCall(NamedTuple):
-    """The arguments of one call of `SweepableLayout.sweep`."""
+    """One call of `SweepableLayout.sweep`."""
 
     state: State
-    block: np.ndarray
+    block: np.ndarray  # (sweeps, sample_size) room for samples, or (sweeps, 0)
     step: SweepParameters
-    betas: np.ndarray | None
-    pool: Executor | None
+    betas: np.ndarray | None = None  # inverse temperatures of the sweeps, all 1 if None
+    pool: Executor | None = None  # threads that may help
 
     @property
     def inverse_temperatures(self) -> np.ndarray:
@@ -154,22 +154,6 @@ class SweepableLayout(Layout):
         """A chain that starts at the state `x` (N,)."""
         raise NotImplementedError
 
-    def sweep(
-        self,
-        state: State,
-        block: np.ndarray,
-        step: SweepParameters,
-        betas: np.ndarray | None = None,
-        pool: Executor | None = None,
-    ) -> None:
-        """Advance `state` by len(block) sweeps; samples go into `block`, if it has room.
-
-        `betas` are the inverse temperatures of the sweeps, all 1 if None.
-        """
-        end = state.sweep + len(block)
-        self.run_kernels(SweepCall(state, block, step, betas, pool))
-        state.sweep = end
-
-    def run_kernels(self, call: SweepCall) -> None:
-        """Do the sweeps of `call`; `sweep` counts them."""
+    def sweep(self, call: SweepCall) -> None:
+        """Advance the state of `call` by its sweeps; the caller counts them (`State.sweep`)."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw
 from herded.errors import MethodError
-from herded.layouts.base import SweepableLayout
+from herded.layouts.base import SweepableLayout, SweepCall
 from herded.layouts.proposal import Proposal
 from herded.layouts.state import State
 from herded.layouts.visit_order import Scan
@@ -115,4 +115,7 @@ class SiteSampler(Options):
         betas = None
         if self.schedule is not None:
             betas = inverse_temperatures(self.schedule, state, len(block))
-        layout.sweep(state, block, self.draw.step(state.sweep, state.chain), betas, pool)
+        end = state.sweep + len(block)
+        step = self.draw.step(state.sweep, state.chain)
+        layout.sweep(SweepCall(state, block, step, betas, pool))
+        state.sweep = end

@@ -25,6 +25,7 @@ from tests.conformance.twins.herds.binary_pairs import (
     naive_lane_bits,
 )
 from tests.support.example_budget import UNCOMPILED, examples
+from tests.support.kernel_runs import sweep_layout
 from tests.support.strategies import binary_pairs, seeds
 
 compiled = pytest.mark.skipif(UNCOMPILED, reason="too slow without a compiler")
@@ -56,7 +57,7 @@ def run(layout, draw, x0, sweeps, chain=0, cuts=(), betas=None, pool=None):
         block = np.zeros((b - a, layout.sample_size), layout.sample_type)
         layout.fill(block, state)
         now = None if betas is None else betas[a:b]
-        layout.sweep(state, block, draw.step(state.sweep, chain), now, pool)
+        sweep_layout(layout, state, block, draw.step(state.sweep, chain), now, pool)
         parts.append(np.array(layout.members_of(block)))
     assert state.sweep == sweeps
     samples = np.concatenate(parts)

@@ -32,6 +32,7 @@ from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.herds.grid import naive_herd, naive_lane_bits, naive_place_order
 from tests.support.example_budget import UNCOMPILED, examples
+from tests.support.kernel_runs import sweep_layout
 from tests.support.strategies import seeds
 
 
@@ -87,7 +88,7 @@ def advance(layout, draw, x0, sweeps, chain=0, cuts=(), pool=None):
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.full((b - a, layout.sample_size), 0xAB, layout.sample_type)
-        layout.sweep(state, block, draw.step(state.sweep, chain), pool=pool)
+        sweep_layout(layout, state, block, draw.step(state.sweep, chain), pool=pool)
         parts.append(layout.members_of(block))
     assert state.sweep == sweeps
     return np.concatenate(parts), state
@@ -261,7 +262,7 @@ def test_no_collapse_without_fields(members):
     for chain in range(300):
         x0 = starts(model, members, rng)
         state = layout.start(draw, x0, chain=chain, tally=False, total=20)
-        layout.sweep(state, np.empty((20, 0), np.uint8), draw.step(0, chain))
+        sweep_layout(layout, state, np.empty((20, 0), np.uint8), draw.step(0, chain))
         x = 2 * layout.values(state).reshape(members, 16, 16) - 1
         assert len({member.tobytes() for member in x}) == members
         energy = (x * np.roll(x, 1, 1) + x * np.roll(x, 1, 2)).mean(axis=(1, 2))

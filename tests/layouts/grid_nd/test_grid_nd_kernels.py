@@ -18,7 +18,7 @@ from herded.system import threads
 from tests.conformance.twins.enumerated_joint import naive_joint
 from tests.conformance.twins.samplers.grid_nd import naive_cube, naive_cube_herd
 from tests.support.example_budget import UNCOMPILED, examples
-from tests.support.kernel_runs import advance, assert_equal
+from tests.support.kernel_runs import advance, assert_equal, sweep_layout
 from tests.support.strategies import seeds
 
 SIDES = {1: (1, 9), 2: (1, 7), 3: (1, 6), 4: (1, 4), 5: (1, 2)}  # by number of dimensions
@@ -65,7 +65,7 @@ def advance_herd(layout, draw, x0, sweeps, chain=0, cuts=(), pool=None):
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.full((b - a, layout.sample_size), 0xAB, layout.sample_type)
-        layout.sweep(state, block, draw.step(state.sweep, chain), pool=pool)
+        sweep_layout(layout, state, block, draw.step(state.sweep, chain), pool=pool)
         parts.append(layout.members_of(block))
     return np.concatenate(parts), state
 
@@ -160,7 +160,7 @@ def test_no_collapse_without_fields():
     layout, rng = laid_out(model, draw), np.random.default_rng(0)
     for chain in range(300):
         state = layout.start(draw, starts(model, 16, rng), chain=chain, tally=False, total=10)
-        layout.sweep(state, np.empty((10, 0), np.uint8), draw.step(0, chain))
+        sweep_layout(layout, state, np.empty((10, 0), np.uint8), draw.step(0, chain))
         x = 2 * layout.values(state).reshape(16, 8, 8, 8) - 1
         assert len({member.tobytes() for member in x}) == 16
         energy = sum((x * np.roll(x, 1, axis)).mean(axis=(1, 2, 3)) for axis in (1, 2, 3))

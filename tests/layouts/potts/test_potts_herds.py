@@ -18,6 +18,7 @@ from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.system import threads
 from tests.conformance.twins.herds.potts import naive_order, naive_potts_herd
 from tests.support.example_budget import ALL, UNCOMPILED, examples
+from tests.support.kernel_runs import sweep_layout
 from tests.support.strategies import seeds
 
 compiled_only = pytest.mark.skipif(UNCOMPILED, reason="takes minutes where nothing is compiled")
@@ -37,7 +38,7 @@ def advance(draw, layout, x0, sweeps, *, chain=0, cuts=(), pool=None, samples=Tr
     parts = []
     for a, b in zip([0, *cuts], [*cuts, sweeps], strict=True):
         block = np.empty((b - a, layout.sample_size if samples else 0), layout.sample_type)
-        layout.sweep(state, block, draw.step(state.sweep, chain), None, pool)
+        sweep_layout(layout, state, block, draw.step(state.sweep, chain), None, pool)
         parts.append(layout.members_of(block) if samples else [])
     assert state.sweep == sweeps
     tally, ones = (

@@ -198,7 +198,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         phases = 2 * len(self.arrays.alone)
         return {"phases": (random_bits_array(key, phases) >> np.uint64(48)).astype(np.uint16)}
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, betas = call.state, call.betas
         changed = BinaryPairsHerdArrays(
             state.x,

@@ -94,7 +94,7 @@ class BlockLayout(BlockLayoutBase, SweepableLayout):
         sums = np.zeros(self.n_stored * self.width, np.int64) if tally else EMPTY_INTEGERS
         return State(self.store(x), draw.start(self, chain), sums, 0, chain, total)
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state = call.state
         sweep_blocks_of_chain(
             self.arrays,
@@ -120,7 +120,7 @@ class BlockHerdLayout(BlockLayoutBase, MemberLanesLayout):
         start_kept_phases(phases, key)
         return {"phases": phases}
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state = call.state
         sweep_blocks_of_herd(
             self.arrays,

@@ -86,7 +86,7 @@ class CallbackHerdLayout(HerdLayout):
         rows: np.ndarray = state.x.reshape(self.members, self.n_stored)
         return rows
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, block, inverse = call.state, call.block, call.inverse_temperatures
         if not len(self.scan.order):
             return

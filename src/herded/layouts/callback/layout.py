@@ -85,7 +85,7 @@ class CallbackLayout(SiteLayout):
     def warnings(self, states: Sequence[State]) -> list[str]:
         return function_warnings(self.model, states[0].x[None])
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, block, inverse = call.state, call.block, call.inverse_temperatures
         if not len(self.scan.order):
             return

@@ -138,7 +138,7 @@ class SiteLayout(SweepableLayout):
         """The compiled sweeps, but for (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, block, pool = call.state, call.block, call.pool
         done = np.zeros(self.scan.n_segments, np.int64)
         kernel = self.kernel(call.step, len(block), call.betas)

@@ -92,7 +92,7 @@ class SiteHerdLayout(MemberLanesLayout):
         """The compiled sweeps, with where conditionals are."""
         raise NotImplementedError
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, segments = call.state, self.scan.segments
         changed = SiteHerdArrays(
             state.x,

@@ -1,5 +1,6 @@
 """Layout "grid" of herds: 4-neighbour grids of two states, lanes are sites of one colour."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -142,7 +143,7 @@ class GridHerdLayout(WordHerdLayout, ColourPackedLayout):
         start_lattice(phases, self.arrays.rows * self.arrays.columns, key)
         return {"phases": phases}
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
         state, grid = call.state, self.arrays
         p = grid.p.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(grid.contexts) == CONTEXTS_BY_COUNT else (None, p)
@@ -151,4 +152,4 @@ class GridHerdLayout(WordHerdLayout, ColourPackedLayout):
         masks = member_masks(self.members)
         sweep = partial(grid_herd_sweeps, *tables, masks, frame, call.step, herd, call.block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        self.run_waves(sweep, call, size, len(call.block) * self.n_stored * self.members)
+        return sweep, size, self.n_stored * self.members

@@ -1,6 +1,7 @@
 """Layout "grid" of two states: 4-neighbour grids packed by colour, swept in strips."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -98,12 +99,12 @@ class ColourPackedLayout(WaveLayout):
         """The compiled sweeps with their tables, the weights, and the bytes that a sweep reads."""
         raise NotImplementedError
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
         state, step, grid = call.state, call.step, self.arrays
         kernel, w, size = self.kernel(state)
         where = grid.rows, self.model.shape[0], grid.periodic, step.sweep, step.key
         sweep = partial(kernel, *where, state.x, w, state.conditional_sums, call.block)
-        self.run_waves(sweep, call, size, len(call.block) * self.n_stored)
+        return sweep, size, self.n_stored
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,5 +1,6 @@
 """Layout "grid" of herds on lattices of two states and any dimension; lanes are sites."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -75,7 +76,7 @@ class GridNDHerdLayout(WordHerdLayout, RowPackedLayout):
         start_lattice(phases, self.frame.places, key)
         return {"phases": phases}
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
         state, (table, contexts, *cube) = call.state, self.arrays
         p = table.reshape(2, self.n_parallel_parts, -1)
         tables = (p, None) if len(contexts) == CONTEXTS_UP_TO_3D else (None, p)
@@ -84,4 +85,4 @@ class GridNDHerdLayout(WordHerdLayout, RowPackedLayout):
         what = tuple(cube), tuple(self.frame), self.spare_places, masks
         sweep = partial(grid_nd_herd_sweeps, *tables, *what, call.step, herd, call.block)
         size = p.nbytes + sum(array.nbytes for array in herd)
-        self.run_waves(sweep, call, size, len(call.block) * self.n_stored * self.members)
+        return sweep, size, self.n_stored * self.members

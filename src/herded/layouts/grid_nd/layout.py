@@ -1,5 +1,6 @@
 """Layout "grid" of other dimensions: lattices of two states with equal couplings, by colour."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -140,7 +141,7 @@ class GridNDLayout(RowPackedLayout):
             start_lattice(phases, self.frame.places, key)
         return {"w": phases}
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
         state, step, cube = call.state, call.step, self.arrays
         planes, weights = cube.p.reshape(2, self.n_parallel_parts, -1), state.method_arrays.get("w")
         w = None if weights is None else weights.reshape(planes.shape)
@@ -158,4 +159,4 @@ class GridNDLayout(RowPackedLayout):
             call.block,
         )
         size = planes.nbytes * (1 if w is None else 2)
-        self.run_waves(sweep, call, size, len(call.block) * self.n_stored)
+        return sweep, size, self.n_stored

@@ -38,15 +38,18 @@ class WaveLayout(LatticeLayout):
 
     min_block_sweeps: ClassVar[int] = 16  # sweeps
 
-    def run_waves(
-        self, kernel: Callable[[np.ndarray], Any], call: SweepCall, size: int, updates: int
-    ) -> None:
-        """Call `kernel(regions)` for all regions in order, in threads where `updates` are many.
+    def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
+        """The compiled sweeps of regions, the bytes that a sweep reads, and its updates."""
+        raise NotImplementedError
 
-        `size` is the bytes that a sweep reads.
-        """
+    def sweep(self, call: SweepCall) -> None:
+        kernel, size, updates = self.prepare_kernel(call)
         strips, is_ring = self.n_parallel_parts, self.model.is_periodic_by_axis[-1]
-        threads = 1 if call.pool is None else count_threads(call.pool, updates)
+        sweeps = len(call.block)
+        threads = 1 if call.pool is None else count_threads(call.pool, sweeps * updates)
         length = wave_length(size, strips)
-        for jobs in wave_schedule(strips, 2 * len(call.block), length, is_ring, threads):
-            run_jobs(kernel, jobs, call.pool if threads > 1 else None)
+        for jobs in wave_schedule(strips, 2 * sweeps, length, is_ring, threads):
+            if threads == 1:
+                kernel(jobs[0])
+            else:
+                run_jobs(kernel, jobs, call.pool)

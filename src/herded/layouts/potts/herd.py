@@ -160,7 +160,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
             *(aligned_zeros((rows * POTTS_LANES,), kind) for rows in weights),
         )
 
-    def run_kernels(self, call: SweepCall) -> None:
+    def sweep(self, call: SweepCall) -> None:
         state, step, halves = call.state, call.step, 2 * len(call.block)
         table, factors, has_side, adjacent_rows, _, planes, powers, ring = self.arrays
         lines = 2, self.n_parallel_parts, -1

@@ -18,7 +18,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
 from herded.errors import MethodError
-from herded.layouts.base import SweepableLayout
+from herded.layouts.base import SweepableLayout, SweepCall
 from herded.layouts.factor_arrays import FactorArrays
 from herded.layouts.herd_base import HerdLayout
 from herded.layouts.state import EMPTY_INTEGERS, State
@@ -283,7 +283,7 @@ class MoveLadder(LadderLayout):
                 rung.x[...] = _store_members(layouts[r], places[r].T)
                 row = np.zeros((1, layouts[r].sample_size), layouts[r].sample_type)
                 step = draw.step(state.sweep, state.chain * rungs + r)
-                layouts[r].sweep(rung, row, step, m.betas[r : r + 1].copy(), pool)
+                layouts[r].sweep(SweepCall(rung, row, step, m.betas[r : r + 1].copy(), pool))
                 places[r][...] = layouts[r].values(rung).T
             record_sweep(m, state.state_counts, self.width, block, s)
             exchange_replicas(self.components_of, m, key, state.sweep)
