@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict, Unpack, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -223,7 +223,7 @@ def build_query(
     if isinstance(method, Recommendation):
         keep = keep or KeepOptions(marginals=Marginals(rao_blackwell=True))
         budget = _recommended_budget(budget, method)
-        reason, caveat, method = method.reason, method.doubt, method.method
+        reason, caveat, method = method.reason, method.caveat, method.method
     budget = _check_budget(budget)
     if method is None or isinstance(method, str):
         method = method or "auto"
@@ -282,13 +282,15 @@ def _check_budget(budget: Budget) -> Budget:
     )
 
 
-def _check_named(model: Model, name: str, layout: object, start: Any) -> None:
+def _check_named(model: Model, name: str, layout: object, start: Start | None) -> None:
     """Raise where an option needs to know the method, and "auto" has yet to choose it."""
     if name != "auto":
         return
     if layout is not None:
         raise MethodError("expected a method with layout=, got none: name the method, too")
-    if start is not None and (isinstance(start, State) or np.size(start) != model.n_variables):
+    if start is not None and (
+        isinstance(start, State) or np.size(cast(ArrayLike, start)) != model.n_variables
+    ):
         raise MethodError(
             "expected one state as start= without a method, got several, or those of an earlier "
             "run: name the method too, such as result.method"

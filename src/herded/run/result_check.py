@@ -21,9 +21,9 @@ def check_result(result: Result, query: Query, stop: threading.Event) -> Result:
         from herded.run.diagnostics.cross_check import add_solver_diagnostics  # for start-up time
 
         return add_solver_diagnostics(result, query.max_memory)
-    own, facts = sampler_capabilities(method), result.provenance
+    capabilities, facts = sampler_capabilities(method), result.provenance
     is_whole = facts["chains"] > 1 and not facts["interrupted"]
-    if own.herds_in_time and not own.is_annealed and is_whole:
+    if capabilities.herds_in_time and not capabilities.is_annealed and is_whole:
         from herded.run.diagnostics.cross_check import add_herd_cross_check  # for start-up time
 
         result = add_herd_cross_check(result, seconds, _remaining_limit(query, result))

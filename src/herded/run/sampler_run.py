@@ -2,11 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -37,7 +36,14 @@ MAX_HERD_UPDATES = 2**31  # of a variable in a herd: sums of twice as many would
 FIRST_BLOCK_UPDATES = 2**18  # updates of a run's first block, before it is known how long they take
 BRIEF_RUN_UPDATES = 2**16  # updates of a run that is over before anybody could interrupt it
 
-AdvanceRemotely = Callable[["SamplerRun", int], None]  # advances all chains by so many sweeps
+
+class RemoteAdvance(Protocol):
+    """What advances all chains of a run on workers."""
+
+    most: int  # sweeps of the next round
+
+    def __call__(self, run: "SamplerRun", step: int) -> None:
+        """Advance all chains by `step` sweeps."""
 
 
 @dataclass
@@ -78,7 +84,7 @@ class SamplerRun:
     compiling: float = 0.0  # seconds before the first, in which kernels were compiled
     saved: bool | None = None  # whether the last checkpoint was written, if there are any
     pool: Executor | None = None
-    remote: AdvanceRemotely | None = None  # where the chains run on workers
+    remote: RemoteAdvance | None = None  # where the chains run on workers
     most_recorded: int | None = None  # sweeps whose samples and series fit, if that is known
     rooms: dict[tuple[type, str], np.ndarray] = field(default_factory=dict)  # for what grows
     memory: float = 0.0  # bytes of the run at most, as estimated
@@ -143,7 +149,7 @@ class SamplerRun:
 
     @property
     def most(self) -> int:
-        return self.blocks.shape[1] if self.remote is None else getattr(self.remote, "most", 1)
+        return self.blocks.shape[1] if self.remote is None else self.remote.most
 
     @property
     def least(self) -> int:
@@ -182,12 +188,11 @@ class SamplerRun:
 
     def _advance_chains(self, step: int) -> None:
         """One after another, on threads if there are."""
-
-        def advance(chain: Chain) -> None:
-            self.advance_chain(chain, step)
-
-        each: Any = map if self.pool is None else self.pool.map
-        list(each(advance, self.chains))
+        if self.pool is None:
+            for chain in self.chains:
+                self.advance_chain(chain, step)
+        else:
+            list(self.pool.map(lambda chain: self.advance_chain(chain, step), self.chains))
 
     def advance_chain(self, chain: Chain, step: int) -> None:
         """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run import build_result, execute
+from herded.run import build_result, result_check
 from herded.run.diagnostics.length_diagnostics import (
     EQUAL_STARTS_KIND,
     HALVES_DIFFER_KIND,
@@ -55,7 +55,7 @@ def traces(monkeypatch):
         return assess_length(recorders, observables, model)
 
     monkeypatch.setattr(build_result, "assess_length", keep_and_assess)
-    monkeypatch.setattr(execute, "needs_other_starts", lambda _: False)  # which is another run
+    monkeypatch.setattr(result_check, "needs_other_starts", lambda _: False)  # which is another run
     return seen
 
 

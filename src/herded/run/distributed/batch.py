@@ -16,7 +16,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from herded.errors import HerdedError, Interrupted, MethodError, ModelError
 from herded.io.model_files import read_model
@@ -137,7 +137,7 @@ def infer_as_completed(
     """
     _check_models(models)
     _check_options(options)
-    return _as_completed(models, method, executor, progress, options)
+    return _as_completed(models, method, executor, progress, cast(QueryOptions, options))
 
 
 def _check_models(models: object) -> None:
@@ -149,7 +149,7 @@ def _check_models(models: object) -> None:
         )
 
 
-def _check_options(options: dict[str, Any]) -> None:
+def _check_options(options: Iterable[str]) -> None:
     for name in SINGLE_MODEL_OPTIONS:
         if name in options:
             raise MethodError(f"expected no {name}= for many models: use infer for one of them")
@@ -167,7 +167,7 @@ def _as_completed(
     method: str | Method | Recommendation | None,
     executor: Executor | None,
     progress: bool | None,
-    options: dict[str, Any],
+    options: QueryOptions,
 ) -> Iterator[tuple[int, Result]]:
     total, done = operator.length_hint(models, 0), 0
     bar = Progress(progress, total or None, "infer_many", "models")
@@ -176,6 +176,7 @@ def _as_completed(
         batches = _Batches(models, total, workers.count)
         local = isinstance(workers.executor, ThreadPoolExecutor)
         turn = threading.Lock() if local else None
+        options = {**options, "progress": False}  # there is one bar over all models
         if local:
             options = {"threads": 1, **options}  # there are enough models to share out
         jobs = ((first, batch, method, options, turn) for first, batch in batches)
@@ -229,7 +230,7 @@ def infer_batch(
     first: int,
     models: list[Model | FilePath],
     method: str | Method | Recommendation | None,
-    options: dict[str, Any],
+    options: QueryOptions,
     turn: AbstractContextManager[Any] | None,
 ) -> tuple[float, list[Any]]:
     """Run on a worker: the seconds it took, and the results, or the error that ended them.
@@ -244,7 +245,7 @@ def infer_batch(
         for model in models:
             try:
                 asked = read_model(model) if isinstance(model, (str, os.PathLike)) else model
-                result = infer(asked, method, progress=False, **options)
+                result = infer(asked, method, **options)
                 found.append(result if local or asked is not model else replace(result, model=None))
             except HerdedError as error:
                 found.append(error)

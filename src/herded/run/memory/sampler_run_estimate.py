@@ -136,10 +136,11 @@ def estimate_run(
 
     Without one each observable counts as one number for each member.
     """
+    sums = 0.0 if keep.observables is None else bytes_of_sums(keep, length.chains, chain)
     needs = [MemoryNeed("tables and states of chains", _tables(layout, length))]
     needs += [
         MemoryNeed("blocks of samples", _blocks(layout, keep, length)),
-        MemoryNeed("sums of observables", bytes_of_sums(keep, length.chains, chain)),
+        MemoryNeed("sums of observables", sums),
         *_records(layout, keep, length),
         *_growing(layout, keep, length, chain),
         max(
@@ -344,8 +345,10 @@ def _unpacking_bytes(layout: Layout, keep: KeepOptions) -> float:
 
 def _calls(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None) -> MemoryNeed:
     """What functions of states get, and what they give."""
-    rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
-    need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
+    need = 0.0
+    if keep.observables is not None:
+        rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
+        need = bytes_of_calls(layout, keep, rows, length.parallel, chain)
     return MemoryNeed("calls of observables", need, "leave some out of keep=")
 
 

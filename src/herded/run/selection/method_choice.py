@@ -97,16 +97,18 @@ def choose_method(
         )
     if task == "map":
         return MethodChoice("herded", make_annealed_method(model, seed), why_not)
-    found = recommend(model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory)
+    recommended = recommend(
+        model, sweeps=updates, seconds=seconds, seed=seed, max_memory=max_memory
+    )
     return MethodChoice(
-        sampler_name(found.method),
-        found.method,
-        f"{why_not}; {found.reason}",
-        burn_in=found.burn_in,
-        sweeps=found.sweeps,
+        sampler_name(recommended.method),
+        recommended.method,
+        f"{why_not}; {recommended.reason}",
+        burn_in=recommended.burn_in,
+        sweeps=recommended.sweeps,
         # to compare them
-        chains=found.chains if seconds is None else max(found.chains, DEFAULT_CHAINS),
-        caveat=found.doubt,
+        chains=recommended.chains if seconds is None else max(recommended.chains, DEFAULT_CHAINS),
+        caveat=recommended.caveat,
     )
 
 

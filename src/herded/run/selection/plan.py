@@ -9,7 +9,7 @@ import os
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -127,8 +127,8 @@ def _choose_named(query: Query, checkpoint: CheckpointHeader | None) -> MethodCh
     if name == "herded":
         return MethodChoice(name, _make_herded_gibbs(query), "")
     if name in ("gibbs", "herd", "blocks") and is_map:
-        annealed: Any = make_annealed_method(query.model, options.seed, herded=False)
-        plain: Any = make_method(name, **herd)
+        annealed = cast(Gibbs, make_annealed_method(query.model, options.seed, herded=False))
+        plain = cast(Gibbs, make_method(name, **herd))
         return MethodChoice(name, replace(annealed, herd=plain.herd, moves=plain.moves), "")
     if name == "tempered":
         if query.task == "pr":

@@ -5,7 +5,7 @@ burn-in of its own. So a short pilot tells how fast the model mixes (its time is
 herd has as many members as leaves each of them `SWEEPS_PER_TIME` autocorrelation times. Where that
 leaves no herd worth the name, chains herd in time, with the weights that suit the model: their bias
 is small beside the noise of a run that is short for the model. Where the pilot was too short to
-tell a time at all, the result of the run says so (`doubt`): chains that have not mixed can agree.
+tell a time at all, the result of the run says so (`caveat`): chains that have not mixed can agree.
 
 `python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling, and with
 `--others 2` (or any number) what it gains on models that had no part in choosing its constants.
@@ -66,14 +66,14 @@ class Recommendation:
         Of the run, as `infer` takes them.
     reason
         What was seen of the model and what is done about it, in a sentence.
-    doubt
-        What speaks against any run of this length, in a sentence, or nothing; `infer` adds it to
+    caveat
+        Why any run of this length may be wrong, in a sentence, or nothing; `infer` adds it to
         the warnings of the result.
 
     Examples
     --------
     >>> choice = hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000)
-    >>> choice.chains, choice.method.herd > 64, choice.doubt
+    >>> choice.chains, choice.method.herd > 64, choice.caveat
     (4, True, '')
     """
 
@@ -82,7 +82,7 @@ class Recommendation:
     burn_in: int
     chains: int
     reason: str
-    doubt: str = ""
+    caveat: str = ""
 
 
 @interrupt_without_result()
@@ -152,15 +152,15 @@ def recommend_single_site(
     """What suits a model among methods that move one variable at a time."""
     length = 2**62 if budget is None else budget // (PILOT_DIVISOR * PILOT_MEMBERS)
     if length < MIN_PILOT_SWEEPS:
-        seen = f"{budget:,} updates of each variable are too few for a pilot"
-        return recommend_herding_in_time(model, int(budget or 1), seed, max_memory, seen)
+        observation = f"{budget:,} updates of each variable are too few for a pilot"
+        return recommend_herding_in_time(model, int(budget or 1), seed, max_memory, observation)
     share = None if seconds is None else seconds / PILOT_DIVISOR
     try:
         pilot = run_pilot(model, length, seconds=share, seed=seed, max_memory=max_memory)
     except MemoryLimitError:
-        seen = "memory is short for herds"
+        observation = "memory is short for herds"
         return recommend_herding_in_time(
-            model, int(budget or DEFAULT_UPDATES), seed, max_memory, seen
+            model, int(budget or DEFAULT_UPDATES), seed, max_memory, observation
         )
     if seconds is not None:
         by_clock = int(pilot.updates * seconds / max(pilot.seconds, 1e-9))
@@ -178,21 +178,21 @@ def recommend_after_pilot(
         return recommend_herding_in_time(
             model, budget, seed, max_memory, "no variable is free to move"
         )
-    seen = f"in a pilot of {pilot.sweeps:,} sweeps "
+    observation = f"in a pilot of {pilot.sweeps:,} sweeps "
     if not pilot.is_sure:
-        seen += "the slowest variable hardly moved on"
-        doubt = (
-            f"the chains may agree and be wrong: {seen}, so that nobody knows how long this model "
-            "takes to mix; use exact inference where it fits, or more sweeps"
+        observation += "the slowest variable hardly moved on"
+        caveat = (
+            f"the chains may agree and be wrong: {observation}, so that nobody knows how long this "
+            "model takes to mix; use exact inference where it fits, or more sweeps"
         )
-        return recommend_herding_in_time(model, budget, seed, max_memory, seen, doubt)
-    seen += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
+        return recommend_herding_in_time(model, budget, seed, max_memory, observation, caveat)
+    observation += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
     least = max(MIN_MEMBER_SWEEPS, round(SWEEPS_PER_POWER * budget**PILOT_TIME_EXPONENT))
     needed = max(least, round(SWEEPS_PER_TIME * pilot.time))
     members = int(min(budget // (RECOMMENDED_HERDS * needed), MAX_RECOMMENDED_HERD))
     if members < MIN_HERD:
         return recommend_herding_in_time(
-            model, budget, seed, max_memory, f"{seen}, too long for herds"
+            model, budget, seed, max_memory, f"{observation}, too long for herds"
         )
     room = memory_limits.memory_limit(max_memory) // (
         BYTES_PER_STATE * RECOMMENDED_HERDS * model.n_variables
@@ -209,8 +209,8 @@ def recommend_after_pilot(
         each - burn_in,
         burn_in,
         RECOMMENDED_HERDS,
-        f"{seen}: {RECOMMENDED_HERDS} herds of {members} members, which burn in for {burn_in:,} "
-        "sweeps",
+        f"{observation}: {RECOMMENDED_HERDS} herds of {members} members, which burn in for "
+        f"{burn_in:,} sweeps",
     )
 
 
@@ -238,7 +238,12 @@ def recommend_blocks(budget: int, seed: int) -> Recommendation:
 
 
 def recommend_herding_in_time(
-    model: Model, budget: int, seed: int, max_memory: Size | None, seen: str, doubt: str = ""
+    model: Model,
+    budget: int,
+    seed: int,
+    max_memory: Size | None,
+    observation: str,
+    caveat: str = "",
 ) -> Recommendation:
     """Chains that herd in time; of a model that is not made of factors, Gibbs chains.
 
@@ -250,11 +255,16 @@ def recommend_herding_in_time(
     if not has_factors(model):
         what = f"{chains} Gibbs chains" if chains > 1 else "one Gibbs chain"
         return Recommendation(
-            Gibbs(seed=seed), each - each // 10, each // 10, chains, f"{seen}: {what}", doubt
+            Gibbs(seed=seed),
+            each - each // 10,
+            each // 10,
+            chains,
+            f"{observation}: {what}",
+            caveat,
         )
     method = default_weights(model, seed=seed, max_memory=max_memory)
     if method.slack and budget <= MAX_UNBIASED_UPDATES and int(model.cardinalities.max()) == 2:
         method = HerdedGibbs(method.weights, seed=seed)  # as accurate, in a twentieth of the time
     what = f"{chains} chains that herd" if chains > 1 else "one chain that herds"
-    reason = f"{seen}: {what} in time"
-    return Recommendation(method, each - each // 10, each // 10, chains, reason, doubt)
+    reason = f"{observation}: {what} in time"
+    return Recommendation(method, each - each // 10, each // 10, chains, reason, caveat)
