@@ -248,7 +248,7 @@ def test_constant_columns_can_be_learned_with_a_penalty():
         ({"groups": "all"}, 'expected groups as "tied", "ising" or arrays'),
         ({"groups": [0, 1]}, "expected groups for each of 40 table entries"),
         ({"groups": np.full(40, -1)}, "expected a parameter to learn"),
-        ({"weights": np.ones(40)}, "expected groups as arrays where weights are given"),
+        ({"weights": np.ones(40)}, "expected groups as arrays together with weights"),
     ],
 )
 def test_options_that_make_no_sense_are_a_sentence(options, said):

@@ -120,7 +120,7 @@ def test_arrays_match_by_position():
 
 
 def test_spins_are_refused():
-    with pytest.raises(hd.ModelError, match=r"-1 and 1 alone, which look like spins: pass \(data"):
+    with pytest.raises(hd.ModelError, match=r"only -1 and 1, which look like spins: pass \(data"):
         read_rows(PLAIN, [[-1, 1, 1], [1, -1, 1]])
     frame = pd.DataFrame({0: [-1, 1], 1: [1, 1]})
     with pytest.raises(hd.ModelError, match="looks like spins"):

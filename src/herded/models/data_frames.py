@@ -52,7 +52,7 @@ class DataRows:
     ignored: tuple[str, ...] = field(default=())
 
     def as_array(self, n_variables: int) -> np.ndarray:
-        """(R, N) states, `MISSING` also in the columns that the data do not have."""
+        """Return states (R, N), with `MISSING` also in columns that the data lack."""
         found = np.full((self.n_rows, n_variables), MISSING)
         for i, column in self.columns.items():
             found[:, i] = column
@@ -186,7 +186,7 @@ def _columns_of_mapping(data: Mapping[Any, Any], name: str) -> Columns:
         single = next(key for key, is_column in are_columns.items() if not is_column)
         raise ModelError(
             f"expected a column for each variable in {name}, got {short_repr(data[single])} for "
-            f"{single!r}: pass lists alone, or single states alone for one row"
+            f"{single!r}: pass only lists, or only single states for one row"
         )
     sizes = {key: len(values) for key, values in data.items()}
     if len(set(sizes.values())) > 1:
@@ -238,7 +238,7 @@ def _wrong_cell(
 
 
 def distinct_values(values: Any, what: str) -> tuple[list[Any], np.ndarray]:
-    """The distinct values of a column, and the code of each cell: -1 where one is missing."""
+    """Return the distinct values of a column, and the code of each cell, -1 if missing."""
     categories = getattr(getattr(values, "cat", None), "categories", None)
     if categories is not None:  # a categorical column of pandas
         return list(categories), np.asarray(values.cat.codes, np.int64)
@@ -295,7 +295,7 @@ def _as_flat_array(values: Any, what: str) -> np.ndarray:
 
 
 def without_mask(values: Any) -> np.ndarray:
-    """A masked array as objects, None where it is masked."""
+    """Convert a masked array to objects, with None where it is masked."""
     found = np.array(values.data, dtype=object)
     found[np.ma.getmaskarray(values)] = None
     return found
@@ -347,6 +347,6 @@ def _refuse_spins(model: Model, array: np.ndarray, name: str) -> None:
     known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
     if (known == -1).any() and (known == 1).any() and (np.abs(known) == 1).all():
         raise ModelError(
-            f"expected states 0 and 1 in {name}, got -1 and 1 alone, which look like spins: pass "
+            f"expected states 0 and 1 in {name}, got only -1 and 1, which look like spins: pass "
             "(data + 1) // 2, and NaN where a state is missing"
         )

@@ -375,7 +375,7 @@ class FactorGraph:
         return model
 
     def with_evidence(self, states: ArrayLike) -> Self:
-        """The same model with just this evidence, by indices, whatever the states are called.
+        """Return the same model with only this evidence, by indices.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class FactorGraph:
         return model
 
     def array_fields(self) -> dict[str, Any]:
-        """The fields that make up the model, without what is computed from them."""
+        """Return the fields that define the model, without derived ones."""
         return {field.name: self.__dict__[field.name] for field in fields(FactorGraph)}
 
 

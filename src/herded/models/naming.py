@@ -53,7 +53,7 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
 
 
 def expected_states(states: Sequence[str], k: int) -> str:
-    """What `find_state` accepts, for a message."""
+    """Describe the values that `find_state` accepts, for a message."""
     if not states:
         return f"evidence from 0 to {k - 1}"
     names = f"one of {short_repr(tuple(states))}"
@@ -61,7 +61,7 @@ def expected_states(states: Sequence[str], k: int) -> str:
 
 
 def find_state(states: Sequence[str], k: int, value: object) -> int | None:
-    """The index of the state that `value` means, or None.
+    """Return the index of the state that `value` denotes, or None.
 
     A value means the state whose name it spells, up to upper and lower case: `True` is "TRUE", 2
     and 2.0 are "2". A whole number is an index only where no name reads as a number or as a truth
@@ -93,7 +93,7 @@ def find_state(states: Sequence[str], k: int, value: object) -> int | None:
 
 
 def as_whole_number(value: object) -> int | None:
-    """`value` as a whole number, if it is one; a text is not."""
+    """Return `value` as a whole number if it is one; a text is not."""
     if isinstance(value, (int, float)):
         return int(value) if value == value and abs(value) < 2**53 and value == int(value) else None
     return operator.index(value) if is_whole_number(value, 0) else None  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ def _is_value(name: str) -> bool:
 
 
 def are_values(states: Sequence[str]) -> bool:
-    """Whether some name of a state reads as a number or as a truth value."""
+    """Return whether the name of some state reads as a number or a truth value."""
     return any(map(_is_value, states))
 
 

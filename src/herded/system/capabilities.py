@@ -15,7 +15,7 @@ class Capabilities:
 
 
 def declared_capabilities(owner: object, defaults: C) -> C:
-    """The attribute `capabilities` of `owner`; `defaults` where it declares none of this kind.
+    """Return `owner.capabilities`, or `defaults` if it declares none of this kind.
 
     Raises
     ------

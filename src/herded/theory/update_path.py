@@ -28,7 +28,7 @@ def paper_method(weights: str = "blanket", phases: str = "half", seed: int = 0) 
     """Build Algorithm 1 with the scan of the proofs and options that the theorems cover."""
     if weights not in ("blanket", "full"):
         raise MethodError(
-            f'expected weights="blanket" (Algorithm 1) or "full", which theory covers, got '
+            f'expected weights="blanket" (Algorithm 1) or "full", which the theorems cover, got '
             f"{weights!r}"
         )
     return HerdedGibbs(weights=weights, scan="sequential", phases=phases, seed=seed)

@@ -191,7 +191,7 @@ def build_log_linear(model: Model, groups: object = None, weights: object = None
         )
     named = groups is None or isinstance(groups, str)
     if weights is not None and named:
-        raise ModelError("expected groups as arrays where weights are given, got only weights")
+        raise ModelError("expected groups as arrays together with weights, got only weights")
     if isinstance(model, Lattice) and named and groups != "ising":
         return _check_groups(model, graph, *_lattice_groups(model, tied=groups == "tied"))
     if isinstance(groups, str):
