@@ -34,6 +34,17 @@ class QueryResult:
         Rows whose evidence has probability 0.
     labels : optional
         What the rows are called: the index of the data frame that was given.
+
+    Examples
+    --------
+    >>> net = hd.BayesNet({"rain": (["no", "yes"], [], [0.8, 0.2])})
+    >>> net.add("grass", ["dry", "wet"], ["rain"], [[0.9, 0.1], [0.2, 0.8]])
+    >>> found = hd.query(net, {"grass": ["wet", "dry"]}, ["rain", "log_probability"])
+    >>> found.to_pandas().round(3)
+    target   rain        log_probability
+    state      no    yes
+    0       0.333  0.667          -1.427
+    1       0.947  0.053          -0.274
     """
 
     model: Model
