@@ -269,7 +269,8 @@ def test_other_refusals():
     with pytest.raises(ModelError, match="the model forbids row 1 of data"):
         hd.learn.fit(hard, [[0, 0], [0, 1], [1, 1]])
     with pytest.raises(MethodError, match="without unknown states"):
-        hd.learn.fit(GRID, np.where(FEW == 0, -1, FEW), objective="pseudo")
+        hd.learn.fit(GRID, np.where(np.indices(FEW.shape).sum(axis=0) == 0, -1, FEW),
+                     objective="pseudo")  # fmt: skip
     with pytest.raises(ModelError, match="expected a variable of two states or more"):
         hd.learn.fit(hd.FactorGraph([1], [((0,), [0.0])]), [[0], [0]])
     with pytest.raises(ModelError, match="expected a model, got"):
@@ -310,3 +311,32 @@ def test_a_parameter_on_its_way_to_infinity_has_not_converged():
     assert re.match(r"not converged in \d+ steps: a parameter of factor", fitted.convergence)
     held = hd.learn.fit(GRID, data, l2=np.full(13, 0.01))
     assert held.converged and np.abs(held.parameters).max() < 8
+
+
+NAMED = hd.FactorGraph(
+    [2, 2, 2],
+    [((0,), [0.0, 0.0]), ((0, 1), np.zeros((2, 2))), ((1, 2), np.zeros((2, 2)))],
+    names=["rain", "sprinkler", "wet"],
+    state_names=[["no", "yes"]] * 3,
+)
+
+
+def test_columns_match_variables_by_name():
+    rng = np.random.default_rng(4)
+    rows = (rng.random((400, 3)) < [0.2, 0.5, 0.8]).astype(int)
+    by_position = hd.learn.fit(NAMED, rows, l2=0.1)
+    columns = {name: np.array(["no", "yes"])[rows[:, i]] for i, name in enumerate(NAMED.names)}
+    turned = {name: columns[name] for name in ("wet", "rain", "sprinkler")}
+    by_name = hd.learn.fit(NAMED, turned, l2=0.1)
+    np.testing.assert_array_equal(by_name.parameters, by_position.parameters)
+    np.testing.assert_array_equal(NAMED.log_score(turned), NAMED.log_score(rows))
+    with pytest.warns(hd.HerdedWarning, match="columns 'id' of data are no variables"):
+        hd.learn.fit(NAMED, {**turned, "id": np.arange(400)}, l2=0.1)
+    with pytest.raises(ModelError, match="a state of every variable, got none of variable 1 in"):
+        NAMED.log_score({"rain": ["no"], "wet": ["no"]})
+
+
+def test_spins_are_refused():
+    spins = np.where(np.random.default_rng(5).random((50, 9)) < 0.5, -1, 1)
+    with pytest.raises(ModelError, match="-1 and 1 alone, which look like spins: pass"):
+        hd.learn.fit(hd.ising_grid(np.zeros((3, 3)), 0.1), spins)

@@ -161,6 +161,14 @@ def _as_columns(model: Model, data: object, name: str) -> Columns | None:
     return None
 
 
+def names_its_columns(data: object) -> bool:
+    """Whether data say which variable each column is of, so that positions do not count."""
+    if isinstance(data, np.ndarray):
+        return data.dtype.names is not None
+    is_records = isinstance(data, Sequence) and bool(data) and isinstance(data[0], Mapping)
+    return isinstance(data, Mapping) or _is_frame(data) or _is_series(data) or is_records
+
+
 def _is_frame(data: object) -> bool:
     return hasattr(data, "columns") and hasattr(data, "__getitem__") and hasattr(data, "__len__")
 
@@ -324,7 +332,7 @@ def _read_array(model: Model, data: object, name: str) -> DataRows:
             f"by position, got shape {array.shape}: pass a data frame or a mapping to match "
             "columns by name"
         )
-    _refuse_spins(model, array, name)
+    refuse_spins(model, array, name)
     columns = {}
     for i in range(n):
         cells = array[:, i]
@@ -338,14 +346,17 @@ def _has_state_minus_one(model: Model, i: int) -> bool:
     return model.state_names is not None and "-1" in model.state_names[i]
 
 
-def _refuse_spins(model: Model, array: np.ndarray, name: str) -> None:
-    """-1 is a missing state in arrays, so data of -1 and 1 alone are probably spins."""
+def refuse_spins(model: Model, array: np.ndarray, name: str) -> None:
+    """Raise where an array holds -1, a missing state, and 1 alone: they are probably spins."""
     if array.dtype.kind not in "if" or not array.size or int(model.cardinalities.max()) > 2:
         return
     if any(_has_state_minus_one(model, i) for i in range(model.n_variables)):
         return
-    known = array[~np.isnan(array)] if array.dtype.kind == "f" else array
-    if (known == -1).any() and (known == 1).any() and (np.abs(known) == 1).all():
+    if array.ndim < 2:
+        return
+    low, high = (array == -1).any(axis=0), (array == 1).any(axis=0)
+    is_spin = (np.abs(array) == 1) | np.isnan(array)
+    if is_spin.all() and (low & high).any():  # a column of -1 alone is hidden
         raise ModelError(
             f"expected states 0 and 1 in {name}, got only -1 and 1, which look like spins: pass "
             "(data + 1) // 2, and NaN where a state is missing"

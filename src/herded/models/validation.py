@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
+from herded.models.data_frames import MISSING, names_its_columns, read_rows
 from herded.models.protocol import Model, is_model
 from herded.system.argument_checks import (
     as_float_array,
@@ -278,8 +279,17 @@ def check_model(model: object) -> None:
 
 def check_states(model: Model, states: ArrayLike) -> np.ndarray:
     """Check states against the cardinalities and return them as integers (..., N)."""
-    x = as_integer_array("states", states)
     n = model.n_variables
+    if names_its_columns(states):
+        x: np.ndarray = read_rows(model, states, "states").as_array(n)
+        if (x == MISSING).any():
+            r, i = (int(a) for a in np.argwhere(x == MISSING)[0])
+            raise ModelError(
+                f"expected a state of every variable, got none of variable {i} in row {r}: "
+                'hd.query(model, rows, "log_probability") sums over missing states'
+            )
+        return x
+    x = as_integer_array("states", states)
     if _has_model_shape(model, x):
         x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
     if x.ndim == 0 or x.shape[-1] != n:

@@ -1,11 +1,15 @@
 """Rows of observed states, checked against a model; -1 where a state is unknown."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import ModelError
+from herded.errors import HerdedWarning, ModelError
+from herded.models.data_frames import names_its_columns, read_rows, refuse_spins
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
+from herded.run.execute import users_level
 from herded.system.argument_checks import as_float_array, as_integer_array, short_repr
 
 UNKNOWN_STATE = -1
@@ -24,9 +28,26 @@ def as_integer_rows(
 
 
 def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.ndarray:
-    """Check states (R, N), -1 where unknown. Variables of a picture may come in its shape."""
-    rows = as_integer_rows(name, data)
+    """Read states (R, N), -1 where unknown: by name where the data have names, else by position.
+
+    Variables of a picture may come in its shape.
+    """
     n = model.n_variables
+    if names_its_columns(data):
+        named = read_rows(model, data, name)
+        if named.ignored:
+            warnings.warn(
+                f"columns {', '.join(map(repr, named.ignored))} of {name} are no variables of the "
+                "model and are ignored",
+                HerdedWarning,
+                stacklevel=users_level(),
+            )
+        rows = named.as_array(n)
+        if len(rows) == 0:
+            raise ModelError(f"expected rows in {name}, got none")
+        return rows
+    rows = as_integer_rows(name, data)
+    refuse_spins(model, rows, name)
     if len(model.shape) > 1 and rows.ndim > 1 and rows.shape[1:] == model.shape:
         rows = rows.reshape(len(rows), n)
     if rows.ndim != 2 or rows.shape[1] != n:
