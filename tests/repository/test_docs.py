@@ -6,6 +6,7 @@ import shlex
 import pytest
 
 from docs.tools import refresh_pages
+from docs.tools.benchmark_plots.tables import tables
 from docs.tools.page_files import DOCS, RESULTS, page_files
 from docs.tools.refresh_pages import Command, commands, is_current, pages, refreshed
 from tests.repository import module_list
@@ -126,6 +127,16 @@ def test_readme_quotes_what_was_measured():
     assert len(rows) > 5 and rows[-1].startswith("| `hd.Exact()` |")
     cpu = re.search(r"on \d+ cores of ([^,]*),", measured)
     assert cpu and cpu[1] in section
+
+
+def test_the_page_on_methods_quotes_what_was_measured():
+    """The ratios of its advice are those of 97 models after 10,000 updates."""
+    measured = (RESULTS / "which-method.md").read_text(encoding="utf-8")
+    [rows] = tables(measured, "10,000 updates")
+    ratios = {row[""]: row["all (97)"] for row in rows}
+    page = " ".join(page_files()["choose"].read_text(encoding="utf-8").split())
+    assert f"(a ratio of {ratios['Gibbs(herd=64)']})" in page
+    assert f"about a quarter ({ratios['blanket']})" in page
 
 
 def test_readme_keeps_its_promises():
