@@ -226,7 +226,7 @@ def _log_z(models: list[Known], seconds: float, log_z: dict[str, float]) -> Iter
             f"| {known.name} | {_known(truth)} | {result.log_z:.3f} +- {(high - low) / 2:.3f} | "
             f"{_known(result.log_z - truth)} | {result.method.rungs}, {result.sweeps:,} | "
             f"{bethe[0][1] if bethe and bethe[0] else '-'} | {cpu:.3g} | "
-            f"{'; '.join(text.split(':')[0] for text in doubts)} |"
+            f"{'; '.join(one.headline for one in doubts)} |"
         )
     yield ""
     yield (

@@ -32,8 +32,9 @@ class HerdedError(Exception):
     expected a non-empty array of 1 or more dimensions as field, got shape (1, 0)
     """
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(shorten_message(message))
+    def __init__(self, message: Any = "") -> None:
+        super().__init__(shorten_message(str(message)))
+        self.message = message  # text, or a `Phrase` that the command line renders with its options
 
 
 class ModelError(HerdedError, ValueError):

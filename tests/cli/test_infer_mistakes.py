@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import herded as hd
+from herded.cli.command_wording import error_text
 from herded.cli.commands.infer_arguments import parse_size
-from herded.cli.remedies import rewrite_as_command
+from herded.system.memory_limits import check_memory
 from tests.support.commands import fails, run, small_grid, write_small_files
 
 
@@ -124,18 +125,14 @@ def test_memory_above_the_most(capsys):
 
 
 def test_advice_where_there_is_no_such_option():
-    sentence = "expected little, but it needs much: use a smaller model, or raise max_memory="
+    with pytest.raises(hd.MemoryLimitError) as caught:
+        check_memory(2, 1, "got max_memory=1.uai")
+    error = caught.value
+    expected = "expected got max_memory=1.uai of at most 1 bytes, but it needs 2 bytes: "
     without, with_it = argparse.Namespace(), argparse.Namespace(max_memory=None)
-    assert (
-        rewrite_as_command(sentence, without)
-        == "expected little, but it needs much: use a smaller model"
-    )
-    assert rewrite_as_command(sentence, with_it).endswith(
-        "use a smaller model, or raise --max-memory"
-    )
-    assert rewrite_as_command("expected a file, got max_memory=1.uai", with_it).endswith(
-        "got max_memory=1.uai"
-    )
+    assert error_text(error, without) == f"{expected}use a smaller model"
+    assert error_text(error, with_it) == f"{expected}use a smaller model, or raise --max-memory"
+    assert str(error) == f"{expected}use a smaller model, or raise max_memory="
 
 
 def test_seconds_that_do_not_suffice_for_the_burn_in(capsys):

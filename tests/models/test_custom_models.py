@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
+from herded.run.diagnostics.chain_agreement import ONE_CHAIN
 
 RATES = np.array([[0.5, 0.3, 0.2], [0.1, 0.0, 0.9], [1.0, 0.0, 0.0]])
 
@@ -150,7 +150,7 @@ def test_hard_zeros(tied):
             hd.infer(model, Herd(), sweeps=5, chains=chains)
     result = hd.infer(model, Herd(), sweeps=300, start=[0, 2, 0])
     np.testing.assert_allclose(result.marginals, RATES, atol=0.01)
-    assert result.warnings == (SINGLE_CHAIN,)
+    assert result.diagnostics == (ONE_CHAIN,)
     with pytest.raises(hd.ModelError, match="expected a start of positive probability, got one"):
         hd.infer(model, Herd(), sweeps=5, start=[0, 1, 0])
 

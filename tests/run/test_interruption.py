@@ -153,10 +153,10 @@ def test_a_run_that_was_done_is_whole(method, recwarn):
     options = {"callback": lambda _: press(), "keep": [hd.Marginals()]}
     options |= {"sweeps": 50} if method == hd.Gibbs() else {}
     error = caught_from(hd.infer, MODEL, method, **options)  # of one block
-    assert flags_of(error.result) == ["note"] and not error.result.provenance["interrupted"]
+    assert flags_of(error.result) == ["info"] and not error.result.provenance["interrupted"]
     recwarn.clear()
     whole = hd.infer(MODEL, method, on_interrupt="return", **options)
-    assert flags_of(whole) == ["note"]
+    assert flags_of(whole) == ["info"]
     assert not [one for one in recwarn if "interrupted" in str(one.message)]
     assert (whole.marginals == error.result.marginals).all()
 

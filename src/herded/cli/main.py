@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from herded.cli.command_wording import error_text
 from herded.cli.commands.infer_arguments import add_compare, add_infer, add_info, add_many
 from herded.cli.commands.live_arguments import add_live
 from herded.cli.commands.ner_arguments import add_ner
-from herded.cli.remedies import rewrite_as_command
 from herded.errors import (
     CheckpointError,
     CorpusError,
@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"herded: {signals.word}{said or UNFINISHED_TEXT}", file=sys.stderr)
             return signals.code
         except HerdedError as error:
-            print(f"herded: {rewrite_as_command(error, options)}", file=sys.stderr)
+            print(f"herded: {error_text(error, options)}", file=sys.stderr)
             return _code(error)
         except OSError as error:
             _drop_output()

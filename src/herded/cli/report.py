@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from herded.cli import model_input
+from herded.cli.command_wording import warning_texts
 from herded.cli.reference_errors import Reference, ReferenceErrors
 from herded.cli.run_setup import RunSetup
 from herded.cli.terminal_output import (
@@ -23,10 +24,9 @@ from herded.cli.terminal_output import (
 from herded.errors import MethodError
 from herded.models import naming
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
 from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.result import Result
-from herded.run.selection.escalation import AttemptReport
+from herded.system.diagnostics.kinds import DiagnosticKind
 
 MAX_REPORT_ROWS = 20
 MAX_LISTED_STATES = 4  # of a variable with more, the most probable
@@ -50,10 +50,9 @@ class InferReport:
     model: Any
     setup: RunSetup
     options: argparse.Namespace
-    sweeps: int
-    seconds: float
-    interrupted: bool
-    warnings: tuple[str, ...]
+    result: Result
+    shown: tuple[str, ...]  # warnings that were printed as the run went on
+    remarks: tuple[str, ...]  # on the reference and the time, which only a command knows
     marginals: np.ndarray | None = None  # (N, K)
     standard_error: np.ndarray | None = None  # (N, K)
     margin: np.ndarray | None = None  # (N, K): how far 95 % intervals reach to each side
@@ -62,9 +61,22 @@ class InferReport:
     state: np.ndarray | None = None  # (N,)
     log_score: float | None = None
     log_z: float | None = None
-    # what was tried, where that was more than one method
-    escalation: tuple[AttemptReport, ...] = ()
     log_z_interval: tuple[float, float] | None = None
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run."""
+        return bool(self.result.provenance["interrupted"])
+
+    @property
+    def seconds(self) -> float:
+        """The duration of the run."""
+        return float(self.result.provenance["seconds"])
+
+    def warning_texts(self, *without: DiagnosticKind) -> tuple[str, ...]:
+        """What the run found against its answer, in the options of the command."""
+        unshown = (DiagnosticKind.INTERRUPTED, *without)
+        return warning_texts(self.result, self.options, unshown)
 
     def as_text(self) -> str:
         """The answer, then what to think of it."""
@@ -75,14 +87,14 @@ class InferReport:
         else:
             lines = []
         before = [("time", self._time())]
-        if len(self.escalation) > 1:
-            before += [("tried", printable(str(step), 300)) for step in self.escalation]
+        if len(self.result.escalation) > 1:
+            before += [("tried", printable(str(step), 300)) for step in self.result.escalation]
             before.append(("answered", f"by {self.setup.choice.name}"))
         text = [*format_facts(before), *lines, *format_facts(self._judged())]
         return "\n".join(text).rstrip()
 
     def _time(self) -> str:
-        done = f"{self.sweeps:,} sweeps in " if self.setup.choice.name != "exact" else ""
+        done = f"{self.result.sweeps:,} sweeps in " if self.setup.choice.name != "exact" else ""
         return f"{done}{self.seconds:.2f} s"
 
     def _judged(self) -> list[tuple[str, str]]:
@@ -116,9 +128,10 @@ class InferReport:
                     f"Hellinger {e.hellinger:.3g}",
                 )
             )
-        # as `NO_INTERVAL_REASONS` says
-        warnings = [text for text in self.warnings if text is not SINGLE_CHAIN]
-        named += [("warning", printable(text, len(text))) for text in warnings]
+        texts = self.warning_texts(DiagnosticKind.ONE_CHAIN)  # as `NO_INTERVAL_REASONS` says
+        named += [
+            ("warning", printable(text, len(text))) for text in (*self.shown, *texts, *self.remarks)
+        ]
         then = after_infer(self.options, self)
         return named + ([("next", printable(then, len(then)))] if then else [])
 
@@ -150,15 +163,15 @@ class InferReport:
             "method": self.setup.choice.name,
             "reason": self.setup.choice.reason or None,
             "settings": self.setup.settings(),
-            "sweeps": self.sweeps,
+            "sweeps": self.result.sweeps,
             "burn_in": self.setup.burn_in,
             "chains": self.setup.chains,
             "resumed": None if self.setup.checkpoint is None else self.setup.checkpoint.to_dict(),
             "seconds": self.seconds,
             "memory": self.setup.memory,
-            "interrupted": self.interrupted,
-            "escalation": [step.to_dict() for step in self.escalation],
-            "warnings": list(self.warnings),
+            "interrupted": self.is_interrupted,
+            "escalation": [step.to_dict() for step in self.result.escalation],
+            "warnings": [*self.shown, *self.warning_texts(), *self.remarks],
         }
         if self.log_z is not None:
             found["log_z"] = finite_or_none(self.log_z)
@@ -218,11 +231,9 @@ def build_report(
 ) -> InferReport:
     """What the task asked for, taken from a result."""
     common: dict[str, Any] = {
-        "sweeps": result.sweeps,
-        "seconds": float(result.provenance["seconds"]),
-        "interrupted": bool(result.provenance["interrupted"]),
-        "warnings": (*shown, *result.warnings, *_warnings(setup)),
-        "escalation": result.escalation,
+        "result": result,
+        "shown": tuple(shown),
+        "remarks": tuple(_time_remarks(setup)),
     }
     if options.task == "pr":
         bridged = result.log_z_interval if setup.choice.name == "tempered" else None
@@ -234,7 +245,7 @@ def build_report(
         return InferReport(model, setup, options, state=state, log_score=score, **common)
     marginals = result.marginals.reshape(model.n_variables, -1)
     if reference is not None:
-        common["warnings"] += tuple(reference.warnings(marginals))
+        common["remarks"] += tuple(reference.warnings(marginals))
     return InferReport(
         model,
         setup,
@@ -248,7 +259,7 @@ def build_report(
     )
 
 
-def _warnings(setup: RunSetup) -> list[str]:
+def _time_remarks(setup: RunSetup) -> list[str]:
     """What speaks against an answer, and only this command is to blame for."""
     if setup.out_of_time and setup.checkpoint is not None:
         return [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from herded.models.summary import count_text as count_text
+from herded.system.diagnostics.kinds import CONFINEMENT_KINDS
 
 if TYPE_CHECKING:
     from herded.cli.report import InferReport
@@ -108,11 +109,11 @@ def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
 
     Empty where nothing is missing.
     """
-    if options.out is not None or options.task != "mar" or found.interrupted:
+    if options.out is not None or options.task != "mar" or found.is_interrupted:
         return ""
     if options.model.startswith(PROCESS_SUBSTITUTION_PREFIX):
         return ""
-    if any("cannot reach" in text or "fall apart" in text for text in found.warnings):
+    if any(one.kind in CONFINEMENT_KINDS for one in found.result.diagnostics):
         return infer_command(options)  # no number of sweeps helps
     if found.setup.samples:
         return _longer(options)

@@ -2,7 +2,7 @@
 
 A layout without a ladder has no replicas but its members. `moves.tempering.LadderLayout` has the
 answers of ladders: `run.recording` estimates log Z from all rungs, and `run.diagnostics` reads
-their report. Callback models use `warnings` to tell that their functions contradict each other.
+their report. Callback models use `diagnostics` to tell that their functions contradict each other.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,13 @@ import numpy as np
 
 from herded.layouts.member_access import MemberAccess
 from herded.layouts.state import State
+from herded.system.diagnostics.diagnostic import Diagnostic
 
 
 class ReplicaAccess(MemberAccess):
     """States of all replicas; the defaults are those of layouts without a ladder."""
 
-    has_report: ClassVar[bool] = False  # whether `report` or `warnings` say something
+    has_report: ClassVar[bool] = False  # whether `report` or `diagnostics` say something
     crosses_hard_zeros: ClassVar[bool] = False  # whether moves pass through impossible states
 
     @property
@@ -49,6 +50,6 @@ class ReplicaAccess(MemberAccess):
         """Facts for a result's provenance, of chains that were at `states` in the end."""
         return {}
 
-    def warnings(self, states: Sequence[State]) -> list[str]:
-        """Reasons to doubt the results of such chains, as sentences."""
+    def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
+        """Reasons to doubt the results of such chains."""
         return []

@@ -20,6 +20,7 @@ from herded.run.run_loop import run_until_done
 from herded.system import atomic_files, cpu_count
 from herded.system.argument_checks import is_whole_number, short_repr
 from herded.system.atomic_files import FilePath
+from herded.system.diagnostics.phrases import CHECKPOINT
 from herded.system.threads import run_jobs
 
 AdvanceHerd = Callable[[int, int, int], None]  # the herd, its first sweep, the number of sweeps
@@ -70,7 +71,7 @@ class HerdRun:
         """Run all sweeps, or those before Ctrl-C, which the caller then raises."""
         save = None
         if checkpoint is not None:
-            atomic_files.check_writable(checkpoint, CheckpointError, "checkpoint=")
+            atomic_files.check_writable(checkpoint, CheckpointError, CHECKPOINT)
             self._resume(checkpoint, identity, limits)
 
             def save() -> None:

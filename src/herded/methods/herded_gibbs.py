@@ -42,6 +42,9 @@ from herded.methods.site_sampler import SiteSampler
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
 from herded.system.argument_checks import is_number_between, is_whole_number
+from herded.system.diagnostics.phrases import Phrase, Term
+
+LAZY_OR_POOLED = Term('weights="lazy" or "pooled"', "{weights} lazy or pooled")
 
 # Let c_j = j (K - j) / 2. No j weights of a vector ever sum to more than c_j. They gain only in a
 # visit that takes another state x and may take a state k of the j; then k is at most 1 above x,
@@ -122,10 +125,9 @@ class HerdedGibbs(SiteSampler):
         if self.schedule is not None and (
             self.weights not in ("blanket", "lazy", "pooled") or self.slack
         ):
-            raise MethodError(
-                'expected weights="lazy" or "pooled" and no slack with a schedule, got '
-                f"weights={self.weights!r}, slack={self.slack!r}"
-            )
+            got = f"weights={self.weights!r}, slack={self.slack!r}"
+            why = f" and no slack with a schedule, got {got}"
+            raise MethodError(Phrase("expected ", LAZY_OR_POOLED, why))
         self.check_moves()
         if self.moves is not None and (self.weights, self.slack) != ("blanket", 0.0):
             raise MethodError(

@@ -13,14 +13,12 @@ from herded.methods.schedule import is_annealed
 from herded.models.protocol import Model
 from herded.moves.tempering.ladder_layouts import LadderLayout
 from herded.run.diagnostics.chain_agreement import (
-    SINGLE_CHAIN,
+    ONE_CHAIN,
     find_disagreement,
     find_stuck_members,
 )
 from herded.run.diagnostics.confinement import find_confinement
 from herded.run.diagnostics.length_diagnostics import (
-    SHORT_RUN_KIND,
-    diagnostic_texts,
     few_round_trips,
     length_diagnostics,
 )
@@ -32,13 +30,12 @@ from herded.run.recording.log_z_estimator import (
     KeepLogZ,
     LogZRecorder,
     estimate_log_z,
-    log_z_warnings,
+    log_z_diagnostics,
 )
 from herded.run.recording.recorders import Joint, PairMarginals, Samples
 from herded.run.recording.trace import Trace, TraceRecorder, start_is_shared
 from herded.run.result import (
     BestStateResult,
-    Diagnostic,
     ErrorCurveResult,
     PairMarginalTables,
     Result,
@@ -47,6 +44,8 @@ from herded.run.result import (
 from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import SamplerRun
 from herded.run.solver_run import SolverRun
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import CONFINEMENT_KINDS, DiagnosticKind
 from herded.version import __version__
 
 MAX_MEMBERS_CHECKED = 16  # members of herds that are looked at for walls of hard zeros
@@ -62,8 +61,10 @@ PACKAGE_VERSIONS = {
 }
 
 
-def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> Result:
-    """What a run has found so far, why its method was chosen, and what spoke against it before."""
+def build_sampler_result(
+    run: SamplerRun, reason: str = "", caveat: Diagnostic | None = None
+) -> Result:
+    """What a run has found so far, why its method was chosen, and what its plan warned of."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -83,10 +84,9 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
     length = _run_length(run, kept) if recorded else None
     if length is not None and length.times is not None and len(run.chains) > 1:
         kept["times"] = length.times  # for intervals, and for a comparison with other starts
-    findings = _findings(run, doubt, kept, length) if recorded else ()
+    findings = (*_listed(caveat), *_find_diagnostics(run, kept, length)) if recorded else ()
     if "observables" in kept:
-        serious = "; ".join(one.message for one in findings if one.severity == "warning")
-        kept["observables"] = with_diagnostics(kept["observables"], serious)
+        kept["observables"] = with_diagnostics(kept["observables"], findings)
     if run.layout.has_report:
         facts |= run.layout.report([chain.state for chain in run.chains])
     return Result(
@@ -96,7 +96,6 @@ def build_sampler_result(run: SamplerRun, reason: str = "", doubt: str = "") -> 
         provenance=provenance(run.layout, run.method, **facts),
         state=tuple(chain.state for chain in run.chains),
         kept=kept,
-        warnings=diagnostic_texts(findings),
         diagnostics=findings,
         model=model,
         method=run.method,
@@ -228,21 +227,16 @@ def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
     return assess_length(traces, kept.get("observables"), run.layout.model)
 
 
-def _findings(
-    run: SamplerRun, doubt: str, kept: dict[str, Any], length: RunLength | None
-) -> tuple[Diagnostic, ...]:
+def _find_diagnostics(
+    run: SamplerRun, kept: dict[str, Any], length: RunLength | None
+) -> list[Diagnostic]:
     """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
     model, chains, found = run.layout.model, run.chains, list[Diagnostic]()
-
-    def warn(kind: str, *texts: str) -> None:
-        found.extend(Diagnostic(kind, "warning", text) for text in texts if text)
-
-    warn("plan", doubt)
     if "bridged" in kept:
         trips = run.layout.report([chain.state for chain in chains])["round_trips"]
-        warn("log z", *log_z_warnings(kept["bridged"], trips))
+        found += log_z_diagnostics(kept["bridged"], trips)
     if run.layout.has_report:
-        warn("ladder", *run.layout.warnings([chain.state for chain in chains]))
+        found += run.layout.diagnostics([chain.state for chain in chains])
     if model.has_hard_zeros and not run.layout.crosses_hard_zeros:
         members = run.layout.members
         picked = range(0, len(chains) * members, -(-len(chains) * members // MAX_MEMBERS_CHECKED))
@@ -251,37 +245,41 @@ def _findings(
             for k in picked
         ]
         looked_at = np.concatenate(states).astype(np.int64)
-        warn("confinement", find_confinement(model, looked_at, run.layout.variable_blocks))
+        found += _listed(find_confinement(model, looked_at, run.layout.variable_blocks))
     if is_annealed(run.method):
-        return tuple(found)
+        return found
     if len(chains) > 1:
         frequencies = _estimates(run, False)
         times = None if length is None else length.times
         members = run.layout.members
-        warn("disagreement", find_disagreement(model, frequencies, run.recorded, members, times))
+        found += _listed(find_disagreement(model, frequencies, run.recorded, members, times))
     if run.layout.is_herd:
-        warn("immobility", _stuck_members_warning(run))
-    is_confined = any(one.kind == "confinement" for one in found)  # more sweeps are no remedy
+        found += _listed(_find_stuck_members(run))
+    is_confined = any(one.kind in CONFINEMENT_KINDS for one in found)  # more sweeps are no remedy
     if length is not None and not is_confined:
         traces = (cast(TraceRecorder, chain.recorders[Trace]) for chain in chains)
         is_shared = start_is_shared(traces)
         found += length_diagnostics(length, run.recorded, run.burn_in, is_shared, len(chains) > 1)
-    if run.layout.has_report and not any(one.kind == SHORT_RUN_KIND for one in found):
+    is_short = any(one.kind == DiagnosticKind.SHORT_RUN for one in found)
+    if run.layout.has_report and not is_short:
         trips = run.layout.report([chain.state for chain in chains]).get("round_trips", [])
-        few = few_round_trips(trips, run.recorded)
-        found += [few] if few is not None else []
+        found += _listed(few_round_trips(trips, run.recorded))
     if len(chains) == 1 and not run.keep.kinds <= {BestState}:
-        found.append(Diagnostic("one chain", "note", SINGLE_CHAIN))
-    return tuple(found)
+        found.append(ONE_CHAIN)
+    return found
 
 
-def _stuck_members_warning(run: SamplerRun) -> str:
+def _listed(found: Diagnostic | None) -> list[Diagnostic]:
+    return [] if found is None else [found]
+
+
+def _find_stuck_members(run: SamplerRun) -> Diagnostic | None:
     """What `find_stuck_members` says of some variables of the herds; nothing where they are too
     large.
     """
     layout, model = run.layout, run.layout.model
     if layout.n_stored * layout.members > MAX_UNPACKED_STATES:
-        return ""
+        return None
     step = -(-model.n_variables // MAX_VARIABLES_CHECKED)
     pairs = [layout.states_at_burn_in_end_and_now(chain.state, step) for chain in run.chains]
     then, now = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))

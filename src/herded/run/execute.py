@@ -22,7 +22,6 @@ from herded.run.checkpoints.save_and_resume import (
     save_sampler_run,
     save_solver,
 )
-from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 from herded.run.initial_states import initial_states
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.memory.sampler_run_estimate import check_run, flag_full, limit_run, run_length
@@ -32,6 +31,8 @@ from herded.run.run_loop import UNLIMITED_SWEEPS, run_until_done
 from herded.run.sampler_run import BRIEF_RUN_UPDATES, MAX_HERD_UPDATES, SamplerRun
 from herded.run.solver_run import SolverRun, refuse_sampler_options
 from herded.system import atomic_files, memory_limits
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, Phrase, Remedy
 from herded.system.interrupts import NO_PART
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -72,10 +73,10 @@ def execute(query: Query, check: ResultCheck | None = None) -> Result:
 
 
 def issue_warnings(result: Result) -> None:
-    """Issue the warnings of a result, but for what is only worth knowing."""
-    for sentence in result.warnings:
-        if not isinstance(sentence, InfoDiagnostic):
-            warnings.warn(sentence, HerdedWarning, stacklevel=users_level())
+    """Issue the warnings of a result; `infer` warns of an interruption itself."""
+    for found in result.diagnostics:
+        if found.severity == "warning" and found.kind != DiagnosticKind.INTERRUPTED:
+            warnings.warn(found.message, HerdedWarning, stacklevel=users_level())
 
 
 def users_level() -> int:
@@ -108,7 +109,7 @@ def _prepare_solver(query: Query, method: Solver, layout: Layout) -> SolverRun:
     budget, keep, path = query.budget, query.keep_or_default, query.checkpoint.path
     run = SolverRun.prepare(layout, method, keep, budget.max_sweeps, budget.burn_in or 0)
     if path is not None:
-        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+        atomic_files.check_writable(path, CheckpointError, CHECKPOINT)
         resume_solver(run, path)
     return run
 
@@ -122,7 +123,7 @@ def _prepare_sampler(query: Query, method: Sampler, layout: Layout) -> SamplerRu
         memory_limits.check_memory(need, query.max_memory, f"the weights of {chains} chains")
     _check_herd_sums(layout, burn_in + sweeps)
     if path is not None:
-        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+        atomic_files.check_writable(path, CheckpointError, CHECKPOINT)
     sends = query.executor is not None
     extent = run_length(chains, sweeps, burn_in, budget.seconds, query.threads, sends)
     check_run(layout, keep, extent, query.max_memory)
@@ -227,11 +228,12 @@ def _finish_sampler(
     if query.checkpoint.path is not None:
         _try_to_save(query, run)
     if run.done <= run.burn_in and not run.interrupted:
-        raise MethodError(
+        expected = (
             f"expected seconds enough for the burn-in of {run.burn_in} sweeps and one more, but "
-            f"after {query.budget.seconds:g} only {run.done} were done: give more, or a shorter "
-            "burn_in"
+            f"after {query.budget.seconds:g} only {run.done} were done: "
         )
+        remedy = Remedy("more", Phrase("a shorter ", BURN_IN), verb="give")
+        raise MethodError(Phrase(expected, remedy))
     result = build_sampler_result(run, query.reason, query.caveat)
     if check is not None:
         result = check(result, query, stop)

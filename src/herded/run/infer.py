@@ -14,7 +14,7 @@ from herded.layouts.state import State
 from herded.methods.protocol import Sampler, Solver, solver_capabilities
 from herded.models.protocol import Model
 from herded.run.execute import execute, users_level
-from herded.run.interrupted_result import INTERRUPTED_KIND, check_on_interrupt, settle_interruption
+from herded.run.interrupted_result import check_on_interrupt, settle_interruption
 from herded.run.interrupts import interrupt_without_result, stop_event_on_interrupt
 from herded.run.observables.recorder import Observable
 from herded.run.progress import SnapshotCallback
@@ -23,6 +23,7 @@ from herded.run.recording.recorders import KeepArgument
 from herded.run.result import Result
 from herded.run.result_check import check_result
 from herded.run.selection.recommendation import Recommendation
+from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.memory_limits import Size
 
 
@@ -188,5 +189,5 @@ def _stopping(query: Query, on_interrupt: str) -> AbstractContextManager[object]
 def _warn_if_interrupted(result: Result) -> None:
     """Warn that a result is partial."""
     for diagnostic in result.diagnostics:
-        if diagnostic.kind == INTERRUPTED_KIND and diagnostic.severity == "warning":
+        if diagnostic.kind == DiagnosticKind.INTERRUPTED and diagnostic.severity == "warning":
             warnings.warn(diagnostic.message, HerdedWarning, stacklevel=users_level())

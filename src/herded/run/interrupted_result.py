@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from herded.errors import Interrupted, MethodError
-from herded.models.summary import count_text
-from herded.run.result import Diagnostic, Result
+from herded.run.result import Result
 from herded.system.argument_checks import short_repr
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.interrupts import NO_PART
 
-INTERRUPTED_KIND = "interrupted"  # the kind of the diagnostic
 ON_INTERRUPT_CHOICES = ("raise", "return")
 
 
@@ -20,7 +20,7 @@ def check_on_interrupt(choice: object) -> None:
 
 def is_interrupted(result: Result) -> bool:
     """Whether somebody asked the run to stop, also if it had come to its end by then."""
-    return any(one.kind == INTERRUPTED_KIND for one in result.diagnostics)
+    return any(one.kind == DiagnosticKind.INTERRUPTED for one in result.diagnostics)
 
 
 def flag_interrupted(result: Result, missing: str = "") -> Result:
@@ -30,14 +30,13 @@ def flag_interrupted(result: Result, missing: str = "") -> Result:
     """
     if is_interrupted(result):
         return result
+    kind = DiagnosticKind.INTERRUPTED
     if result.provenance["interrupted"]:
-        length = count_text(result.sweeps, "sweep")
-        severity, message = "warning", f"interrupted after {length}, before the end"
+        found = Diagnostic(kind, "warning", figures={"sweeps": float(result.sweeps)})
     elif missing:
-        severity, message = "warning", f"interrupted after the last sweep, without {missing}"
+        found = Diagnostic(kind, "warning", names={"missing": missing})
     else:
-        severity, message = "note", "interrupted when the run was done"
-    found = Diagnostic(INTERRUPTED_KIND, severity, message)
+        found = Diagnostic(kind, "info")
     return replace(result, diagnostics=(*result.diagnostics, found))
 
 
@@ -52,6 +51,6 @@ def settle_interruption(result: Result, on_interrupt: str) -> Result:
         raise Interrupted(NO_PART)
     if on_interrupt == "return":
         return result
-    found = next(one for one in result.diagnostics if one.kind == INTERRUPTED_KIND)
-    which = "whole" if found.severity == "note" else "partial"
+    found = next(one for one in result.diagnostics if one.kind == DiagnosticKind.INTERRUPTED)
+    which = "whole" if found.severity == "info" else "partial"
     raise Interrupted(f"{found.message}: error.result is the {which} result", result)

@@ -42,6 +42,7 @@ from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.selection.recommendation import Recommendation
 from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
+from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.memory_limits import Size
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Query:
     executor: Executor | None = None
     method_options: NamedMethodOptions = NamedMethodOptions()
     reason: str = ""  # why the method was chosen
-    caveat: str = ""  # why any run of this length may be wrong
+    caveat: Diagnostic | None = None  # why any run of this length may be wrong
     reason_to_sample: str = ""  # why no solver would do
     is_cross_check: bool = False  # a short run that another result is compared with
 
@@ -219,7 +220,7 @@ def build_query(
         options.get("burn_in"),
         options.get("chains"),
     )
-    reason = caveat = ""
+    reason, caveat = "", None
     if isinstance(method, Recommendation):
         keep = keep or KeepOptions(marginals=Marginals(rao_blackwell=True))
         budget = _recommended_budget(budget, method)

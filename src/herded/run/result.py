@@ -16,6 +16,7 @@ from herded.run.diagnostics.intervals import (
     rare_margins,
 )
 from herded.system.argument_checks import short_repr
+from herded.system.diagnostics.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from herded.run.observables.result import Observed
@@ -23,50 +24,6 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 
 MIN_SAMPLES = 10  # recorded by each chain or herd, for an interval: few may agree by chance
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """One typed finding about a run, for code that must not parse text.
-
-    Attributes
-    ----------
-    kind : str
-        "short run", "halves differ", "equal starts", "start matters", "disagreement", "immobility",
-        "confinement", "one chain", "log z", "ladder", "plan", "interrupted", or "memory" of a run
-        that its limit of memory has ended.
-    severity : str
-        "warning" where the numbers suffer from it; "note" where it only says what is not known.
-    message : str
-        The finding in a sentence, made from the other attributes.
-    quantity : str
-        What it is about, such as "variable 3" or "the observable 'energy'".
-    variables : tuple of int
-        The variables that this is about.
-    figures : mapping
-        Numbers by name. Of a short run `autocorrelation_time` is the best lower bound in sweeps,
-        `sweeps` the length of the run and `times` the autocorrelation times in it, at most.
-    remedy : str
-        What to do.
-
-    Examples
-    --------
-    >>> from herded.run.result import Diagnostic
-    >>> found = Diagnostic("interrupted", "warning", "interrupted after 200 sweeps")
-    >>> found.kind, str(found)
-    ('interrupted', 'interrupted after 200 sweeps')
-    """
-
-    kind: str
-    severity: str
-    message: str
-    quantity: str = ""
-    variables: tuple[int, ...] = ()
-    figures: Mapping[str, float] = field(default_factory=dict)
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        return self.message
 
 
 @dataclass(frozen=True)
@@ -161,13 +118,17 @@ class Result:
     state: tuple[Any, ...] = field(default=(), repr=False)  # continue with infer(start=...)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     model: Any = field(default=None, repr=False)  # what it is a result for: names, scores
-    warnings: tuple[str, ...] = ()  # why not to trust it; silence proves nothing
-    diagnostics: tuple[Diagnostic, ...] = ()  # the same of a sampler's run, as typed values
+    diagnostics: tuple[Diagnostic, ...] = ()  # why not to trust it; silence proves nothing
     method: Any = field(default=None, repr=False)  # what was run; its text is in `provenance`
     reason: str = field(default="", repr=False)  # why, where the method was not given
     # `AttemptReport`s, where several were tried
     escalation: tuple[Any, ...] = field(default=(), repr=False)
     later: Callable[[str], dict[str, Any]] | None = field(default=None, repr=False)  # finds more
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The diagnostics as sentences."""
+        return tuple(one.message for one in self.diagnostics)
 
     def __repr__(self) -> str:
         from herded.run.export.formatting import result_text  # late for the start-up time

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from herded.errors import FileError, HerdedError, MemoryLimitError
 from herded.system import memory_limits
+from herded.system.diagnostics.phrases import RAISE_MAX_MEMORY, Phrase, Remedy, Term
 from herded.system.memory_limits import Size
 
 FilePath = str | os.PathLike[str]
@@ -22,7 +23,9 @@ COPY_BLOCK_BYTES = 2**20
 
 
 @contextlib.contextmanager
-def atomic_replacement(path: FilePath, error: type[HerdedError], what: str) -> Iterator[BinaryIO]:
+def atomic_replacement(
+    path: FilePath, error: type[HerdedError], what: str | Term
+) -> Iterator[BinaryIO]:
     """Open a new file that replaces `path` once it is complete and on the disk.
 
     A reader sees the old file or the new one, never a part of either. Failures are raised
@@ -69,11 +72,11 @@ def _is_special(target: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def target_path(path: FilePath, error: type[HerdedError], what: str) -> Path:
+def target_path(path: FilePath, error: type[HerdedError], what: str | Term) -> Path:
     """Convert `path` to a Path, or raise `error` if it is not a path."""
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(name, str) or not Path(name).name or "\0" in name:
-        raise error(f"expected {what} as the name of a file, got {path!r}")
+        raise error(Phrase("expected ", what, f" as the name of a file, got {path!r}"))
     return Path(name)
 
 
@@ -89,14 +92,12 @@ def create_temporary_file(target: Path, error: type[HerdedError]) -> tuple[int, 
         ) from problem
 
 
-def check_writable(path: FilePath, error: type[HerdedError], what: str) -> None:
+def check_writable(path: FilePath, error: type[HerdedError], what: str | Term) -> None:
     """Raise before a long run any error that `atomic_replacement` would raise after it."""
     target = target_path(path, error, what)
     if target.is_dir():
-        raise error(
-            f"expected {what} as the name of a file, got the folder {path}: move it away, or use "
-            "another name"
-        )
+        problem = f" as the name of a file, got the folder {path}: move it away, or use "
+        raise error(Phrase("expected ", what, problem, "another name"))
     if _is_special(target):
         return
     handle, temporary = create_temporary_file(_resolve_link(target), error)
@@ -149,11 +150,11 @@ def read_bytes(
 
 def too_large(path: FilePath, most: int, expansion: int) -> MemoryLimitError:
     """Build the error for a file too large for the memory limit, packed or unpacked."""
-    return MemoryLimitError(
+    expected = (
         f"expected at most {memory_limits.size_text(most)} in {path}, since reading needs "
-        f"about {expansion} times as much memory, but it holds more: free some memory, or raise "
-        "max_memory="
+        f"about {expansion} times as much memory, but it holds more: "
     )
+    return MemoryLimitError(Phrase(expected, Remedy("free some memory", RAISE_MAX_MEMORY)))
 
 
 def write_bytes(path: FilePath, blocks: Iterable[bytes]) -> None:

@@ -7,6 +7,7 @@ from numbers import Real
 from pathlib import Path
 
 from herded.errors import MemoryLimitError, MethodError
+from herded.system.diagnostics.phrases import MAX_MEMORY, RAISE_MAX_MEMORY, Phrase, Remedy
 
 Size = float | str  # bytes, or a text such as "2G"
 
@@ -43,9 +44,9 @@ def memory_limit(max_memory: Size | None) -> float:
         return float(default_limit())
     found = bytes_of(max_memory) if isinstance(max_memory, str) else max_memory
     if isinstance(found, bool) or not isinstance(found, Real) or not found > 0:
+        expected = " as a number of bytes above 0, or a size such as "
         raise MethodError(
-            "expected max_memory= as a number of bytes above 0, or a size such as "
-            f'"500M" or "2G", got {max_memory!r}'
+            Phrase("expected ", MAX_MEMORY, expected, f'"500M" or "2G", got {max_memory!r}')
         )
     return float(found)
 
@@ -81,7 +82,8 @@ def check_memory(
 ) -> None:
     """Raise a `MemoryLimitError` if the need is above the limit."""
     if not fits_in_memory(need, max_memory):
-        raise MemoryLimitError(
+        expected = (
             f"expected {what} of at most {size_text(memory_limit(max_memory))}, but it needs "
-            f"{size_text(need)}: {way_out}, or raise max_memory="
+            f"{size_text(need)}: "
         )
+        raise MemoryLimitError(Phrase(expected, Remedy(way_out, RAISE_MAX_MEMORY)))

@@ -16,6 +16,7 @@ import numpy as np
 from herded.errors import CheckpointError, MemoryLimitError
 from herded.run.checkpoints.checkpoint_file import check_same_run
 from herded.system import atomic_files
+from herded.system.diagnostics.phrases import CHECKPOINT
 from herded.system.memory_limits import size_text
 
 SNAPSHOT_FORMAT = 2  # 2: methods as JSON
@@ -60,7 +61,7 @@ class Snapshots:
         """Make the complete snapshot of `sweep` the valid one."""
         header = {"format": SNAPSHOT_FORMAT, **self.identity, "sweep": sweep, "seconds": seconds}
         with atomic_files.atomic_replacement(
-            self.folder / "run.json", CheckpointError, "checkpoint="
+            self.folder / "run.json", CheckpointError, CHECKPOINT
         ) as file:
             file.write(json.dumps(header).encode())
         self.sweep, self.seconds = sweep, seconds

@@ -10,10 +10,10 @@ import herded as hd
 import herded.run.diagnostics.log_z_check
 from benchmarks.accuracy.calibration import is_right
 from benchmarks.support.random_models import divided, grid, ising, tiny
-from herded.run.diagnostics.chain_agreement import NOT_CROSS_CHECKED, InfoDiagnostic
 from herded.run.diagnostics.cross_check import MIN_UPDATES_TO_CROSS_CHECK
 from herded.run.diagnostics.intervals import MIN_HALF_WIDTH, UnbiasedMarginals, half_widths
 from herded.run.diagnostics.log_z_check import check_log_z
+from herded.system.diagnostics.kinds import DiagnosticKind
 
 RNG = np.random.default_rng(3)
 TREE = hd.pairwise_model(RNG.normal(size=(5, 2)), [(0, 1), (1, 2), (1, 3), (3, 4)], 2.0 * np.eye(2))
@@ -42,8 +42,9 @@ def test_a_solver_that_is_right_is_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         weak = ising(grid(4, 4), 0.2, np.random.default_rng(0))
-        (note,) = hd.infer(weak, "bp").warnings
-        assert isinstance(note, InfoDiagnostic) and "log Z is Bethe's estimate" in note
+        (found,) = hd.infer(weak, "bp").diagnostics
+        assert found.severity == "info" and found.kind == DiagnosticKind.EXACT_LOG_Z
+        assert "log Z is Bethe's estimate" in found.message
         assert hd.infer(TREE, "bp").warnings == ()  # it has no loop: nothing is compared
         alone = hd.FactorGraph([2, 3], [((0,), [0.0, 1.0]), ((1,), [0.0, 1.0, 2.0])])
         assert hd.infer(alone, "mean-field").warnings == ()
@@ -58,7 +59,8 @@ def test_what_herds_cannot_tell():
     large = hd.ising_grid(np.zeros((300, 300)), 0.05)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert NOT_CROSS_CHECKED in hd.infer(large, hd.MeanField(), sweeps=2).warnings
+        result = hd.infer(large, hd.MeanField(), sweeps=2)
+        assert DiagnosticKind.NOT_CROSS_CHECKED in [one.kind for one in result.diagnostics]
 
 
 @pytest.mark.parametrize("method", ["bp", "mean-field"])
@@ -87,7 +89,9 @@ def test_what_is_known_of_log_z(method, monkeypatch):
 def test_an_estimate_below_a_bound_is_told_of():
     graph = hd.ising_grid(np.zeros((20, 20)), 0.1).as_factor_graph()
     found = check_log_z(hd.BeliefPropagation(), graph, 0.0)
-    assert not isinstance(found, InfoDiagnostic) and "too low: mean field proves" in found
+    assert found.kind == DiagnosticKind.BETHE_TOO_LOW and found.severity == "warning"
+    assert found.figures["log_z"] == 0 < found.figures["bound"]
+    assert "too low: mean field proves" in found.message
 
 
 def test_margins():

@@ -14,12 +14,13 @@ from herded.models.constraints.start_states import dispersed_starts, start_state
 from herded.run.diagnostics.chain_agreement import (
     DISAGREEMENT_TOLERANCE,
     FALSE_ALARMS,
-    SINGLE_CHAIN,
+    ONE_CHAIN,
     find_disagreement,
     most_spread,
 )
 from herded.run.diagnostics.confinement import find_confinement
 from herded.run.diagnostics.variable_times import VariableTimes
+from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.numerics.counter_rng import stream_key
 from tests.support.example_budget import examples
 from tests.support.strategies import models
@@ -50,18 +51,19 @@ ONE = hd.FactorGraph([2], [])
 
 def test_chains_that_agree_are_not_mentioned():
     for ones in ([0.5, 0.5], [0.5, 0.53], [0.0, 0.0, 0.0], [0.31, 0.33, 0.29, 0.35]):
-        assert find_disagreement(ONE, *frequencies(*ones)) == ""
+        assert find_disagreement(ONE, *frequencies(*ones)) is None
 
 
 def test_chains_that_differ_by_chance_are_not_mentioned():
     """Twelve sweeps of a coin may give any of these."""
-    assert find_disagreement(ONE, *frequencies(0.3, 0.7, sweeps=12)) == ""
-    assert "disagree" in find_disagreement(ONE, *frequencies(0.3, 0.7, sweeps=1200))
+    assert find_disagreement(ONE, *frequencies(0.3, 0.7, sweeps=12)) is None
+    found = find_disagreement(ONE, *frequencies(0.3, 0.7, sweeps=1200))
+    assert found.kind == DiagnosticKind.DISAGREEMENT and found.figures["sweeps"] == 1200
 
 
 def test_one_chain_cannot_disagree_and_none_is_asked_before_the_first_sweep():
-    assert find_disagreement(ONE, *frequencies(0.5)) == ""
-    assert find_disagreement(ONE, *frequencies(0.0, 1.0, sweeps=0)) == ""
+    assert find_disagreement(ONE, *frequencies(0.5)) is None
+    assert find_disagreement(ONE, *frequencies(0.0, 1.0, sweeps=0)) is None
 
 
 def test_the_sentence_names_the_variable_the_state_and_the_chains():
@@ -69,12 +71,14 @@ def test_the_sentence_names_the_variable_the_state_and_the_chains():
     found = np.full((3, 2, 2), 0.5)
     found[:, 1, 1] = [0.2, 0.9, 0.4]
     found[:, 1, 0] = 1 - found[:, 1, 1]
-    said = find_disagreement(model, found, 10_000)
+    diagnostic = find_disagreement(model, found, 10_000)
+    assert diagnostic.variables == (1,) and diagnostic.figures["others"] == 0
+    said = diagnostic.message
     assert re.search(r"variable 'sun' is '(yes|no)' with probability", said)
     assert "0.90 in chain 1 and 0.20 in chain 0" in said or "0.80 in chain 0" in said
     assert "others" not in said and "after 10000 sweeps" in said
     found[:, 0] = found[:, 1]
-    assert "and 1 other disagrees too" in find_disagreement(model, found, 10_000)
+    assert "and 1 other disagrees too" in find_disagreement(model, found, 10_000).message
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=8), st.integers(1, 10**6))
@@ -91,8 +95,8 @@ def test_the_rule(ones, sweeps):
 def test_chains_that_remember_their_states_may_differ_by_more():
     slow = VariableTimes(np.array([0]), np.array([50.0]), np.array([50.0]))
     found = frequencies(0.4, 0.6, 0.5, sweeps=1000)
-    assert "disagree" in find_disagreement(ONE, *found)
-    assert find_disagreement(ONE, *found, times=slow) == ""
+    assert find_disagreement(ONE, *found).kind == DiagnosticKind.DISAGREEMENT
+    assert find_disagreement(ONE, *found, times=slow) is None
 
 
 @pytest.mark.parametrize("chains", [2, 3, 4])
@@ -169,7 +173,7 @@ def test_two_equal_variables_are_walled_in():
 
 def test_evidence_unties_them():
     model = hd.FactorGraph([2, 2], [((0, 1), EQUAL)]).given({0: 1})
-    assert hd.infer(model, hd.Gibbs(), sweeps=10).warnings == (SINGLE_CHAIN,)
+    assert hd.infer(model, hd.Gibbs(), sweeps=10).diagnostics == (ONE_CHAIN,)
 
 
 def test_names_and_states_are_said():
@@ -208,13 +212,14 @@ def test_what_is_said_is_true(seed, share):
         factors.append((scope, table))
     model = hd.FactorGraph(cards, factors)
     x = start_state(model, stream_key(seed % 97))
-    said = find_confinement(model, x[None])
+    found = find_confinement(model, x[None])
     states = itertools.product(*(range(c) for c in cards))
     possible = {s for s in states if model.log_score(np.array(s)) > -np.inf}
     reached = reachable(model, x)
-    assert bool(said) == (possible != reached)
-    if never := re.search(r"never set variable (\d+) to (\d+)", said):
-        i, k = map(int, never.groups())
+    assert (found is not None) == (possible != reached)
+    if found is not None and found.kind == DiagnosticKind.CONFINEMENT:
+        i, k = (int(found.figures[name]) for name in ("variable", "state"))
+        assert f"never set variable {i} to {k}" in found.message
         assert any(s[i] == k for s in possible) and not any(s[i] == k for s in reached)
 
 
@@ -256,8 +261,8 @@ def test_one_chain_alone_says_so():
     model = hd.FactorGraph([2, 2], [((0, 1), np.eye(2))])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert hd.infer(model, hd.Gibbs(), sweeps=10).warnings == (SINGLE_CHAIN,)
-        assert hd.infer(model, hd.Gibbs(herd=4), sweeps=50).warnings == (SINGLE_CHAIN,)
+        assert hd.infer(model, hd.Gibbs(), sweeps=10).diagnostics == (ONE_CHAIN,)
+        assert hd.infer(model, hd.Gibbs(herd=4), sweeps=50).diagnostics == (ONE_CHAIN,)
         assert hd.infer(model, hd.Gibbs(), sweeps=400, chains=2).warnings == ()
         annealed = hd.Gibbs(schedule="linear")
         assert hd.infer(model, annealed, sweeps=10, keep=[hd.BestState()]).warnings == ()

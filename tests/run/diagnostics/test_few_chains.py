@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.diagnostics.length_diagnostics import SHORT_RUN_KIND, START_MATTERS_KIND
 from herded.run.diagnostics.variable_times import (
     NO_TIMES,
     VariableTimes,
     noise_of_frequencies,
     times_around_own_means,
 )
+from herded.system.diagnostics.kinds import DiagnosticKind
 
 SPINS = np.array([[1.0, -1.0], [-1.0, 1.0]])
 INDEPENDENT = hd.pairwise_model(np.zeros((40, 2)), [(0, 1)], 0.1 * SPINS[None])
@@ -66,7 +66,8 @@ def test_ladders_with_few_round_trips_on_an_easy_model_are_not_warned_of():
         method = hd.Tempered(hd.Gibbs(seed=seed), 6)
         assert warned(INDEPENDENT, method, sweeps=100, burn_in=20, chains=4)[0] == []
     method = hd.Tempered(hd.Gibbs(), 6)
-    assert SHORT_RUN_KIND in warned(double_well(14, 3.5, 0.1), method, sweeps=300, chains=4)[0]
+    well = double_well(14, 3.5, 0.1)
+    assert DiagnosticKind.FEW_ROUND_TRIPS in warned(well, method, sweeps=300, chains=4)[0]
 
 
 # -- modes that few chains miss --------------------------------------------------------------------
@@ -83,7 +84,7 @@ def test_two_chains_in_one_mode_are_warned_of(model, sweeps):
         kinds, run = warned(model, hd.Gibbs(seed=seed), sweeps=sweeps, chains=2)
         is_wrong = (np.abs(run.chain_marginals.mean(axis=0) - truth) > 0.05).any()
         assert kinds or not is_wrong or (run.half_widths() > 0.2).all()
-        in_one_mode += START_MATTERS_KIND in kinds
+        in_one_mode += DiagnosticKind.START_MATTERS in kinds
     assert in_one_mode
 
 
@@ -91,19 +92,19 @@ def test_the_sentence_says_what_few_chains_cannot_know():
     model = double_well(14, 3.5, 0.1)
     for seed in range(12):
         kinds, run = warned(model, hd.Gibbs(seed=seed), sweeps=2000, chains=2)
-        if kinds == [START_MATTERS_KIND]:
+        if kinds == [DiagnosticKind.START_MATTERS]:
             break
     found = run.diagnostics[0]
-    assert "its 2 chains are too few" in found.message and "Gibbs(herd=64)" in found.remedy
+    assert "its 2 chains are too few" in found.message and "Gibbs(herd=64)" in str(found.remedy)
     assert abs(found.figures["probability"] - found.figures["from_random_starts"]) > 0.1
 
 
 def test_the_comparison_is_left_out_where_it_would_cost_too_much():
     """A short run on a large lattice, and runs of one chain, of herds and of annealing."""
     large = hd.ising_grid(np.zeros((128, 128)), 1 / 1.5, periodic=True)
-    assert START_MATTERS_KIND not in warned(large, hd.Gibbs(), sweeps=60, chains=2)[0]
+    assert DiagnosticKind.START_MATTERS not in warned(large, hd.Gibbs(), sweeps=60, chains=2)[0]
     well = double_well(14, 3.5, 0.1)
-    assert START_MATTERS_KIND not in warned(well, hd.Gibbs(), sweeps=2000)[0]
+    assert DiagnosticKind.START_MATTERS not in warned(well, hd.Gibbs(), sweeps=2000)[0]
     annealed = hd.Gibbs(schedule="linear")
     assert warned(well, annealed, sweeps=50, chains=2, keep=[hd.BestState()])[0] == []
 

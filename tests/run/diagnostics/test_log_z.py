@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.moves.tempering.ladder_layouts import soften_hard_zeros
 from herded.run.recording import log_z_estimator
-from herded.run.recording.log_z_estimator import KeepLogZ, log_z_warnings
+from herded.run.recording.log_z_estimator import KeepLogZ, log_z_diagnostics
 from herded.run.recording.log_z_kernels import log_mean_exp, score_replicas, solve_bridge_log_ratio
 from herded.run.result import LogZEstimate, Result
 from herded.run.selection import log_z_escalation
 from herded.run.selection.escalation import CROSS_CHECK_SHARE, Stage
+from herded.system.diagnostics.kinds import DiagnosticKind
 from tests.conformance.twins.enumerated_joint import naive_log_scores, naive_log_z
 from tests.support.example_budget import UNCOMPILED, examples
 from tests.support.strategies import sampled_models, seeds
@@ -312,14 +313,15 @@ def test_a_ladder_that_does_not_begin_at_zero_has_no_log_z():
     ],
 )
 def test_doubts(found, said):
-    told = log_z_warnings(found, [50.0, 30.0])
+    told = log_z_diagnostics(found, [50.0, 30.0])
     assert len(told) == len(said)
-    assert all(part in sentence for part, sentence in zip(said, told, strict=True))
+    assert all(part in one.message for part, one in zip(said, told, strict=True))
 
 
 def test_few_round_trips_are_told():
-    told = log_z_warnings(LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
-    assert told[0].startswith("log Z rests on 3 round trips")
+    told = log_z_diagnostics(LogZEstimate(5.0, 0.1, 5.0, 5.1, (5.05, 4.95)), [50.0, 3.0])
+    assert told[0].kind == DiagnosticKind.LOG_Z_ROUND_TRIPS
+    assert told[0].message.startswith("log Z rests on 3 round trips")
 
 
 @compiled

@@ -7,12 +7,6 @@ import pytest
 
 import herded as hd
 from herded.run import build_result, result_check
-from herded.run.diagnostics.length_diagnostics import (
-    EQUAL_STARTS_KIND,
-    HALVES_DIFFER_KIND,
-    SHORT_RUN_KIND,
-    START_MATTERS_KIND,
-)
 from herded.run.diagnostics.run_length import (
     TraceSeries,
     assess_length,
@@ -20,6 +14,7 @@ from herded.run.diagnostics.run_length import (
     series_times,
 )
 from herded.run.recording.trace import MAX_TRACE_LOOKS, Trace
+from herded.system.diagnostics.kinds import DiagnosticKind
 
 CRITICAL = 2.0 / np.log(1.0 + np.sqrt(2.0))
 POTTS = hd.potts_grid(np.random.default_rng(5).normal(0, 0.3, (6, 7, 3)), 0.3)
@@ -202,9 +197,12 @@ def test_a_critical_lattice_from_an_ordered_start_is_warned_of(method):
             ising(32, CRITICAL), method, sweeps=sweeps, burn_in=sweeps, chains=4,
             start=np.ones((32, 32), int), progress=False,
         )  # fmt: skip
-    assert {SHORT_RUN_KIND, HALVES_DIFFER_KIND, START_MATTERS_KIND, "disagreement"} & set(
-        kinds(run)
-    )
+    assert {
+        DiagnosticKind.SHORT_RUN,
+        DiagnosticKind.HALVES_DIFFER,
+        DiagnosticKind.START_MATTERS,
+        DiagnosticKind.DISAGREEMENT,
+    } & set(kinds(run))
 
 
 def test_the_256_by_256_ising_model_from_an_ordered_start_is_warned_of():
@@ -214,10 +212,10 @@ def test_the_256_by_256_ising_model_from_an_ordered_start_is_warned_of():
         ising(256, 2.269), hd.Gibbs(herd=32), sweeps=2000, burn_in=2000, chains=2, keep=keep,
         start=np.ones((256, 256), int), threads=1,
     )  # fmt: skip
-    found = next(one for one in run.diagnostics if one.kind == SHORT_RUN_KIND)
+    found = next(one for one in run.diagnostics if one.kind == DiagnosticKind.SHORT_RUN)
     assert found.severity == "warning" and found.message in run.warnings
     assert found.figures["autocorrelation_time"] > 200 and found.figures["times"] <= 10
-    assert "started from the same state" in found.message and found.remedy in found.message
+    assert "started from the same state" in found.message and str(found.remedy) in found.message
 
 
 def test_ladders_that_crossed_seldom_are_warned_of():
@@ -226,25 +224,31 @@ def test_ladders_that_crossed_seldom_are_warned_of():
         run = quiet(
             ising(24, 2.0), hd.Tempered(hd.Gibbs(seed=seed), 6), sweeps=500, burn_in=100, chains=4
         )
-        assert SHORT_RUN_KIND in kinds(run)
-    assert any(one.quantity == "round trips" for one in run.diagnostics)
+        assert {DiagnosticKind.SHORT_RUN, DiagnosticKind.FEW_ROUND_TRIPS} & set(kinds(run))
+    assert DiagnosticKind.FEW_ROUND_TRIPS in kinds(run)
 
 
 def test_the_diagnostic_has_the_figures_that_the_sentence_gives():
     run = quiet(ising(32, CRITICAL), hd.Gibbs(herd=64), sweeps=200, burn_in=100, chains=4)
-    found = next(one for one in run.diagnostics if one.kind == SHORT_RUN_KIND)
+    found = next(one for one in run.diagnostics if one.kind == DiagnosticKind.SHORT_RUN)
     time = found.figures["autocorrelation_time"]
     assert found.figures["sweeps"] == 200 and found.figures["times"] == pytest.approx(200 / time)
     assert 20 <= time <= 200 and f"{time:,.0f} sweeps or more" in found.message
-    assert found.quantity in found.message and found.message in run.warnings
+    assert found.names["quantity"] in found.message and found.message in run.warnings
 
 
 def test_runs_of_a_few_sweeps_are_short_for_every_model():
     """A time is at least one sweep. One chain has no interval that could be too narrow."""
     model = hd.FactorGraph([2, 2], [((0, 1), 0.1 * np.eye(2))])
     found = quiet(model, hd.Gibbs(herd=64), sweeps=6, chains=4).diagnostics
-    assert [one.kind for one in found] == [SHORT_RUN_KIND]
-    assert found[0].figures == {"autocorrelation_time": 1.0, "sweeps": 6.0, "times": 6.0}
+    assert [one.kind for one in found] == [DiagnosticKind.SHORT_RUN]
+    assert found[0].figures == {
+        "autocorrelation_time": 1.0,
+        "sweeps": 6.0,
+        "times": 6.0,
+        "others": 0.0,
+        "is_start_shared": 0.0,
+    }
     assert kinds(quiet(model, hd.Gibbs(herd=64), sweeps=30, chains=4)) == []
     assert kinds(quiet(model, hd.Gibbs(), sweeps=6)) == ["one chain"]
 
@@ -258,9 +262,9 @@ def test_a_slow_observable_is_named():
     edges = [(i, j) for j in range(30) for i in range(j)]
     model = hd.pairwise_model(np.zeros((30, 2)), edges, 2.0 / 30 * np.array([[1, -1], [-1, 1]]))
     run = quiet(model, hd.Gibbs(herd=64), sweeps=200, chains=4, keep=[hd.Observable(well)])
-    found = next(one for one in run.diagnostics if one.kind == SHORT_RUN_KIND)
+    found = next(one for one in run.diagnostics if one.kind == DiagnosticKind.SHORT_RUN)
     assert found.figures["autocorrelation_time"] > 100
-    assert found.message in run.observables["well"].doubt
+    assert found in run.observables["well"].diagnostics
 
 
 @pytest.mark.parametrize("method", [hd.Gibbs(herd=64), hd.Gibbs()], ids=repr)
@@ -268,7 +272,7 @@ def test_an_ordered_phase_is_compared_with_random_starts(method):
     """No chain leaves it, and all agree: only other starts tell."""
     model, start = ising(24, 1.6), np.ones((24, 24), int)
     run = quiet(model, method, sweeps=400, burn_in=100, chains=4, start=start)
-    assert kinds(run) == [START_MATTERS_KIND]
+    assert kinds(run) == [DiagnosticKind.START_MATTERS]
     assert abs(run.diagnostics[0].figures["probability"] - 0.5) > 0.4
     assert run.diagnostics[0].message in run.warnings
 
@@ -281,7 +285,7 @@ def test_equal_starts_of_an_easy_model_are_a_note(method):
         run = hd.infer(
             ising(12, 5.0), method, sweeps=800, burn_in=50, chains=4, start=start, progress=False
         )
-    assert kinds(run) == [EQUAL_STARTS_KIND] and run.diagnostics[0].severity == "note"
+    assert kinds(run) == [DiagnosticKind.EQUAL_STARTS] and run.diagnostics[0].severity == "info"
     assert run.warnings == (run.diagnostics[0].message,)
 
 

@@ -261,7 +261,7 @@ def test_a_run_that_does_not_mix_is_doubted():
     with pytest.warns(hd.HerdedWarning, match="have not moved on"):
         result = hd.infer(model, hd.Gibbs(herd=64), **options)
     energy, sums = result.observables["energy"], result.observables["sums"]
-    assert energy.doubt == "; ".join(result.warnings)
+    assert energy.diagnostics == result.diagnostics
     assert "doubtful, see result.warnings" in repr(energy)
     assert "doubtful" in result._repr_html_()
     low, high = energy.interval
@@ -271,7 +271,7 @@ def test_a_run_that_does_not_mix_is_doubted():
     start = np.ones((16, 16), int)
     hot = hd.ising_grid(np.zeros((16, 16)), 0.2, periodic=True)
     fine = hd.infer(hot, hd.Gibbs(herd=64), **options, start=start).observables["energy"]
-    assert not fine.doubt and "doubtful" not in repr(fine)
+    assert not fine.diagnostics and "doubtful" not in repr(fine)
     reach = 3.1824 * fine.standard_error
     np.testing.assert_allclose(fine.interval, [fine.mean - reach, fine.mean + reach], rtol=1e-4)
 

@@ -10,9 +10,9 @@ import herded as hd
 from benchmarks.accuracy import calibration
 from herded.cli.main import main
 from herded.errors import InfeasibleError, MethodError
-from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
+from herded.run.diagnostics.chain_agreement import ONE_CHAIN
 from herded.run.query import build_query
-from herded.run.result import BestStateResult, Diagnostic, Result
+from herded.run.result import BestStateResult, Result
 from herded.run.selection import escalation
 from herded.run.selection.escalation import (
     CROSS_CHECK_SHARE,
@@ -24,6 +24,8 @@ from herded.run.selection.escalation import (
 )
 from herded.run.selection.plan import execute_plan, plan_run
 from herded.run.selection.recommendation import recommend
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
 
 PLAIN = hd.ising_grid(np.zeros((2, 2)), 0.2)
 EQUAL = np.log(
@@ -31,21 +33,31 @@ EQUAL = np.log(
 )
 TIED = hd.FactorGraph([2, 2, 2], [((0, 1), EQUAL), ((1, 2), np.log([[0.6, 0.4], [0.2, 0.8]]))])
 FIRST = Stage("herd", hd.Gibbs(seed=3), 100, 10, 4)
-WALLED = "4 of 4 chains cannot reach every state that the model allows: hard zeros"
-APART = "the chains disagree: variable 0"
-STUCK = "the members of the herd have not moved on: variable 0"
-KINDS = {WALLED: "confinement", APART: "disagreement", STUCK: "immobility"}
+WALLED = Diagnostic(
+    DiagnosticKind.CONFINEMENT,
+    "warning",
+    (0,),
+    {"confined": 4, "chains": 4, "chain": 0},
+    names={"moves": "moves", "variable": "0", "state": "1", "tied": "0"},
+)
+APART = Diagnostic(
+    DiagnosticKind.DISAGREEMENT,
+    "warning",
+    (0,),
+    {"high": 0.9, "high_chain": 0, "low": 0.1, "low_chain": 1, "others": 0, "sweeps": 100},
+    names={"variable": "0", "state": "1"},
+)
+STUCK = Diagnostic(
+    DiagnosticKind.IMMOBILITY,
+    "warning",
+    (0,),
+    {"same": 0.9, "by_chance": 0.5, "others": 0, "sweeps": 100},
+    names={"variable": "0"},
+)
 LAST = 10 * (1 - CROSS_CHECK_SHARE)  # of 10 seconds, when the last run ends
 
 
-def diagnostic(text):
-    """The typed form of a sentence."""
-    if text is SINGLE_CHAIN:
-        return Diagnostic("one chain", "note", text)
-    return Diagnostic(KINDS[text], "warning", text)
-
-
-def answer(rung, *warnings, spread=0.1, interrupted=False, seconds=1.0, model=PLAIN):
+def answer(rung, *diagnostics, spread=0.1, interrupted=False, seconds=1.0, model=PLAIN):
     """What a run might give: four chains around 1/2."""
     chains = 0.5 + spread * np.linspace(-1, 1, 4)[:, None, None] * np.ones(
         (4, model.n_variables, 2)
@@ -54,14 +66,12 @@ def answer(rung, *warnings, spread=0.1, interrupted=False, seconds=1.0, model=PL
     facts["compiling"] = 0.0
     kept = {"chain_marginals": chains}
     shape = model.shape
-    diagnostics = tuple(map(diagnostic, warnings))
     return Result(
         shape,
         100,
         None,
         facts,
         kept=kept,
-        warnings=warnings,
         diagnostics=diagnostics,
         model=model,
         method=rung.method,
@@ -88,8 +98,8 @@ class Runs:
         return [name for name, _ in self.calls]
 
 
-def gives(*warnings, **facts):
-    return lambda rung, seconds: answer(rung, *warnings, seconds=seconds, **facts)
+def gives(*diagnostics, **facts):
+    return lambda rung, seconds: answer(rung, *diagnostics, seconds=seconds, **facts)
 
 
 # -- which rungs, and where it stops ---------------------------------------------------------------
@@ -103,7 +113,7 @@ def test_chains_that_agree_end_it_at_the_first_rung():
 
 
 def test_one_chain_cannot_disagree():
-    runs = Runs(herd=gives(SINGLE_CHAIN))
+    runs = Runs(herd=gives(ONE_CHAIN))
     assert len(escalate(PLAIN, FIRST, runs, 40_000).escalation) == 1
 
 
@@ -140,7 +150,7 @@ def test_blocks_that_came_first_are_not_tried_again():
 def test_the_least_doubtful_answers_where_none_agrees():
     runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.05))
     result = escalate(PLAIN, FIRST, runs, 40_000)
-    assert isinstance(result.method, hd.Tempered) and result.warnings == (APART,)
+    assert isinstance(result.method, hd.Tempered) and result.diagnostics == (APART,)
     little = Runs(herd=gives(APART, spread=0.3), tempered=gives(APART, spread=0.29))
     # nearer is nearer
     assert isinstance(escalate(PLAIN, FIRST, little, 40_000).method, hd.Tempered)
@@ -159,13 +169,13 @@ def test_chains_that_are_near_on_average_are_not_climbed_over():
     """A disagreement on few marginals stays a warning; nobody climbs, and nobody is asked."""
     near = Runs(herd=gives(APART, spread=0.01))
     result = escalate(PLAIN, FIRST, near, 40_000)
-    assert near.names == ["herd"] and result.warnings == (APART,)
+    assert near.names == ["herd"] and result.diagnostics == (APART,)
     assert [step.agrees for step in result.escalation] == [False]
     assert result.escalation[0].said.startswith("the chains disagree, but are near: 95 % intervals")
     told = {"blocks": gives(APART, spread=0.01, model=TIED)}
     second = Runs(herd=gives(WALLED, APART, spread=0.01, model=TIED), **told)
     result = escalate(TIED, FIRST, second, 40_000)
-    assert second.names == ["herd", "blocks"] and result.warnings == (APART,)
+    assert second.names == ["herd", "blocks"] and result.diagnostics == (APART,)
     assert [step.name for step in result.escalation] == ["herd", "blocks", "bp"]
 
 
@@ -184,11 +194,11 @@ def test_a_mode_of_few_variables_is_climbed_over_however_near_the_average_is():
     assert runs.names == ["herd", "tempered"]
 
 
-@pytest.mark.parametrize("warnings", [(WALLED,), (WALLED, APART), (STUCK,), (STUCK, APART)])
-def test_what_else_speaks_against_near_chains_is_climbed_over(warnings):
+@pytest.mark.parametrize("found", [(WALLED,), (WALLED, APART), (STUCK,), (STUCK, APART)])
+def test_what_else_speaks_against_near_chains_is_climbed_over(found):
     """Chains may be near and wrong together: where zeros wall them in, or members never move."""
     runs = Runs(
-        herd=gives(*warnings, spread=0.0, model=TIED),
+        herd=gives(*found, spread=0.0, model=TIED),
         blocks=gives(WALLED, spread=0.0, model=TIED),
         tempered_blocks=gives(model=TIED),
     )
@@ -218,7 +228,7 @@ def test_an_interrupted_rung_does_not_answer_for_one_that_is_whole(seconds):
     """Its chains have had no time to disagree; nobody else is asked after an interrupt."""
     runs = Runs(herd=gives(APART, spread=0.3), tempered=gives(spread=0.0, interrupted=True))
     result = escalate(PLAIN, FIRST, runs, 40_000, seconds)
-    assert runs.names == ["herd", "tempered"] and result.warnings == (APART,)
+    assert runs.names == ["herd", "tempered"] and result.diagnostics == (APART,)
     assert result.method == FIRST.method and result.provenance["interrupted"]
     assert [step.agrees for step in result.escalation] == [False, False]
     assert result.escalation[1].said == "interrupted after 100 sweeps"
@@ -288,7 +298,7 @@ def test_a_slow_rung_leaves_no_time_for_others(clock):
 
     runs = Runs(clock, herd=slow)
     result = escalate(PLAIN, FIRST._replace(sweeps=None), runs, 40_000, 10.0)
-    assert runs.names == ["herd"] and result.warnings == (APART,)
+    assert runs.names == ["herd"] and result.diagnostics == (APART,)
 
 
 def test_what_needs_all_of_the_time_gets_it(clock):

@@ -48,7 +48,7 @@ def test_nothing_to_move():
     known = hd.FactorGraph([2, 1], []).given({0: 1})
     assert run_pilot(known, 100) == Pilot(1.0, 0, 0.0)
     found = hd.recommend(known)
-    assert not found.caveat and "no variable is free" in found.reason
+    assert found.caveat is None and "no variable is free" in found.reason
     result = hd.infer(known, found)
     assert result.marginals.tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
@@ -69,7 +69,7 @@ def test_a_plan_keeps_to_its_budget(budget, time):
         assert f"{RECOMMENDED_HERDS} herds of {found.method.herd} members" in found.reason
     else:
         assert isinstance(found.method, hd.HerdedGibbs) and "too long for herds" in found.reason
-    assert f"{time:.2g} sweeps" in found.reason and not found.caveat
+    assert f"{time:.2g} sweeps" in found.reason and found.caveat is None
 
 
 def test_slower_models_have_smaller_herds():
@@ -84,10 +84,10 @@ def test_a_pilot_that_is_not_sure():
     """It is told, also in the result."""
     found = recommend_after_pilot(WEAK, 10**5, Pilot(50.0, 60, 1.0), 0, None)
     assert found.method.herd == 1 and "hardly moved on: 4 chains" in found.reason
-    assert "a pilot of 60 sweeps" in found.caveat
+    assert "a pilot of 60 sweeps" in found.caveat.message
     with pytest.warns(hd.HerdedWarning, match="may agree and be wrong"):
         result = hd.infer(WEAK, found, sweeps=20)
-    assert found.caveat in result.warnings
+    assert found.caveat in result.diagnostics
 
 
 def test_starts_that_are_forgotten_slowly():

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from herded.cli import model_input
+from herded.cli.command_wording import error_text, warning_texts
 from herded.cli.commands.infer_arguments import WEIGHTS
 from herded.cli.reference_errors import Reference, ReferenceErrors
-from herded.cli.remedies import rewrite_as_command
 from herded.cli.terminal_output import align_columns, format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MemoryLimitError, MethodError
 from herded.methods.default_weights import POOLED_SLACK, default_weights
@@ -23,12 +23,13 @@ from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler
 from herded.methods.registry import make_method, method_names
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import SINGLE_CHAIN
 from herded.run.infer import infer
 from herded.run.interrupts import stop_all_runs_on_interrupt
 from herded.run.progress import Snapshot, SnapshotCallback
 from herded.run.recording.recorders import Marginals
 from herded.system.atomic_files import write_bytes
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import Phrase
 from herded.system.figures import (
     GIBBS_COLOUR,
     HERDED_COLOUR,
@@ -42,6 +43,8 @@ from herded.system.figures import (
 
 LOOK_RATIO = 1.15  # each look at the error comes this many times later than the one before
 FIRST_LOOK_SECONDS = 1e-3  # seconds
+# of diagnostics: the error of a chain is measured, and an interruption is reported otherwise
+UNSHOWN_KINDS = (DiagnosticKind.ONE_CHAIN, DiagnosticKind.INTERRUPTED)
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,12 @@ def compare(options: argparse.Namespace) -> int:
             try:
                 curves[name], warned = _curve(model, method, reference, options)
                 cautions += [
-                    ("warning", f"{name}: {printable(text, len(text))}")
-                    for text in warned
-                    if text is not SINGLE_CHAIN  # the error is measured
+                    ("warning", f"{name}: {printable(text, len(text))}") for text in warned
                 ]
             except HerdedError as error:
                 problems[name] = error
         refused = [
-            ("cannot run", f"{name}: {rewrite_as_command(error, options)}")
+            ("cannot run", f"{name}: {error_text(error, options)}")
             for name, error in problems.items()
         ]
         print_lines(
@@ -128,9 +129,8 @@ def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, st
     try:
         result = infer(model, Exact(), max_memory=options.max_memory)
     except MemoryLimitError as error:
-        raise MemoryLimitError(
-            f"expected --reference, as this model is too large for an exact one: {error}"
-        ) from error
+        expected = "expected --reference, as this model is too large for an exact one: "
+        raise MemoryLimitError(Phrase(expected, error.message)) from error
     table = result.marginals.reshape(model.n_variables, -1)
     return Reference(model, table), f"exact, in {time.perf_counter() - began:.2f} s"
 
@@ -154,7 +154,8 @@ def _curve(
     marginals = result.marginals.reshape(model.n_variables, -1)
     last = reference.errors(marginals)
     points.append(CurvePoint(float(result.provenance["seconds"]), result.sweeps, last))
-    return points, (*result.warnings, *reference.warnings(marginals))
+    texts = warning_texts(result, options, UNSHOWN_KINDS)
+    return points, (*texts, *reference.warnings(marginals))
 
 
 def _looking(reference: Reference, points: list[CurvePoint]) -> SnapshotCallback:

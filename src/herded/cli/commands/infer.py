@@ -51,19 +51,20 @@ def infer(options: argparse.Namespace) -> int:
     with _warnings_shown() as shown, _engine(setup, options) as executor:
         result = run_setup(setup, terminal_watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
-        raise KeyboardInterrupt(f" before anything was found{_how_to_go_on(options, setup, shown)}")
+        how = _how_to_go_on(options, setup, result)
+        raise KeyboardInterrupt(f" before anything was found{how}")
     found = build_report(model, setup.after(result), options, result, reference, shown)
     problem = _write(options, model, found)
     print_lines(found.as_json() if options.json else found.as_text())
     if options.json:  # where a person may not look
-        for text in found.warnings[len(shown) :]:
+        for text in (*found.warning_texts(), *found.remarks):
             _warn(text)
     if problem is not None:
         raise problem
     if options.out and not options.json:
         print_lines(f"wrote {options.out}")
-    if found.interrupted:
-        raise KeyboardInterrupt(_partial_result_text(options, setup, result, shown))
+    if found.is_interrupted:
+        raise KeyboardInterrupt(_partial_result_text(options, setup, result))
     if result.provenance.get("saved") is False:
         raise CheckpointError(
             f"expected to write the checkpoint {options.checkpoint}, but it could not be written: "
@@ -168,18 +169,16 @@ def _write(options: argparse.Namespace, model: Model, found: InferReport) -> Her
     return None
 
 
-def _partial_result_text(
-    options: argparse.Namespace, setup: RunSetup, result: Result, shown: list[str]
-) -> str:
+def _partial_result_text(options: argparse.Namespace, setup: RunSetup, result: Result) -> str:
     """What an interrupted run has left."""
     length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
     out = f"; {options.out} holds the answer of these" if options.out else ""
-    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, shown)}"
+    return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, result)}"
 
 
-def _how_to_go_on(options: argparse.Namespace, setup: RunSetup, shown: list[str]) -> str:
+def _how_to_go_on(options: argparse.Namespace, setup: RunSetup, result: Result) -> str:
     saves = options.checkpoint and (setup.samples or setup.choice.name == "exact")
-    if not saves or any("checkpoint" in text for text in shown):
+    if not saves or result.provenance.get("saved") is False:
         return ""
     return f"; run the same command again to go on from {options.checkpoint}"
 

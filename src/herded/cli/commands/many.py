@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from herded.cli import executor_options, model_input
+from herded.cli.command_wording import error_text, warning_texts
 from herded.cli.commands.infer import run_setup
-from herded.cli.remedies import rewrite_as_command
 from herded.cli.run_setup import build_run_setup
 from herded.cli.terminal_output import format_facts, print_lines, printable
 from herded.errors import FileError, HerdedError, HerdedWarning, MethodError
@@ -100,7 +100,7 @@ def _tell(
     """Write an answer and say so, or say why there is none."""
     name = printable(path, 200)
     if isinstance(found, HerdedError):
-        yield f"{name}: {rewrite_as_command(found, options)}"
+        yield f"{name}: {error_text(found, options)}"
         return
     write_mar(found.marginals, target, found.cardinalities)
     length = f"{found.sweeps:,} sweeps, " if found.method != "exact" else ""
@@ -127,5 +127,5 @@ def answer_file(path: str, options: argparse.Namespace) -> WorkerReport | Herded
         setup.choice.name,
         result.sweeps,
         float(result.provenance["seconds"]),
-        result.warnings,
+        warning_texts(result, asked),
     )

@@ -19,6 +19,9 @@ from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.models.callbacks.function_calls import CallbackFunctions, MemberViews
 from herded.models.naming import variable_text
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import Remedy
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
@@ -134,20 +137,17 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
             )
 
 
-def function_warnings(model: ConditionalModel, x: np.ndarray) -> list[str]:
-    """Warnings about functions at states `x` (members, N), as sentences."""
-    return [
-        sentence
-        for sentence in (_slow(model, x[:1]), _inconsistency_warning(model, x[:1]))
-        if sentence
-    ]
+def diagnose_functions(model: ConditionalModel, x: np.ndarray) -> list[Diagnostic]:
+    """What speaks against functions at states `x` (members, N)."""
+    found = (_find_plain_functions(model, x[:1]), _find_inconsistency(model, x[:1]))
+    return [one for one in found if one is not None]
 
 
-def _slow(model: ConditionalModel, x: np.ndarray) -> str:
-    """A sentence about functions that could not be compiled, and what that costs."""
+def _find_plain_functions(model: ConditionalModel, x: np.ndarray) -> Diagnostic | None:
+    """Functions that could not be compiled, and what that costs."""
     is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
     if model.callbacks.fast is not None or is_asked_for or not model.callbacks.why_plain:
-        return ""
+        return None
     mine, some = (
         ProbeMember(model, x, model.callbacks.plain),
         _variables_compared_at_start(model),
@@ -156,17 +156,16 @@ def _slow(model: ConditionalModel, x: np.ndarray) -> str:
     for i in some:
         mine.logits(i)
     took = (time.perf_counter() - began) / max(1, len(some))
-    return (
-        f"the model's functions run as plain Python, since {model.callbacks.why_plain}: "
-        f"conditional takes {1e6 * took:.2g} us, some "
-        f"{max(1.0, took / COMPILED_UPDATE_SECONDS):.0f} times as "
-        "long as the compiled ones of docs/how-to/custom-conditionals.md; rewrite it for Numba, "
-        "pass vectorised=True for a herd, or compiled=False if you know"
+    figures = {"seconds": took, "slower": max(1.0, took / COMPILED_UPDATE_SECONDS)}
+    remedy = Remedy(
+        "rewrite it for Numba", "pass vectorised=True for a herd", "compiled=False if you know"
     )
+    names = {"reason": model.callbacks.why_plain}
+    return Diagnostic(DiagnosticKind.PLAIN_FUNCTIONS, "warning", (), figures, remedy, names)
 
 
-def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
-    """A sentence about conditionals that no distribution has.
+def _find_inconsistency(model: ConditionalModel, x: np.ndarray) -> Diagnostic | None:
+    """Conditionals that no distribution has.
 
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
@@ -183,13 +182,15 @@ def _inconsistency_warning(model: ConditionalModel, x: np.ndarray) -> str:
             total, size = total + gain, size + abs(gain)
             mine.move(v, value)
         if np.isfinite(total) and abs(total) > CONSISTENCY_TOLERANCE * size:
-            return (
-                "the conditionals belong to no joint distribution: changing variables "
-                f"{variable_text(model, i)} and {variable_text(model, j)} one after the other, and "
-                f"back, changes the log-probability by {total:.3g}; averages then depend on the "
-                "order of visits, so correct the functions"
+            return Diagnostic(
+                DiagnosticKind.NO_JOINT,
+                "warning",
+                (i, j),
+                {"change": total},
+                Remedy("correct the functions"),
+                {"variable": variable_text(model, i), "other": variable_text(model, j)},
             )
-    return ""
+    return None
 
 
 class ProbeMember:

@@ -10,7 +10,7 @@ import numpy as np
 from herded.draws.protocol import Draw
 from herded.draws.systematic import member_orders, start_kept_phases
 from herded.layouts.base import SweepCall
-from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
+from herded.layouts.callback.consistency_checks import diagnose_functions, ranges_between_checks
 from herded.layouts.callback.herd_sweeps import SystematicDrawArrays, callback_herd_sweeps
 from herded.layouts.callback.kernel_calls import (
     KernelCaller,
@@ -24,6 +24,7 @@ from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.layouts.visit_order import ScanArrays
 from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.system.diagnostics.diagnostic import Diagnostic
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,8 +79,8 @@ class CallbackHerdLayout(HerdLayout):
         state.method_arrays.update(build_statistics(self.model, self._rows(state)))
         return state
 
-    def warnings(self, states: Sequence[State]) -> list[str]:
-        return function_warnings(self.model, self._rows(states[0]))
+    def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
+        return diagnose_functions(self.model, self._rows(states[0]))
 
     def _rows(self, state: State) -> np.ndarray:
         """The states (members, N) of a herd, which may be written."""

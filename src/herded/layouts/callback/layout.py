@@ -8,7 +8,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
 from herded.layouts.base import SweepCall
-from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
+from herded.layouts.callback.consistency_checks import diagnose_functions, ranges_between_checks
 from herded.layouts.callback.kernel_calls import (
     KernelCaller,
     build_statistics,
@@ -23,6 +23,7 @@ from herded.layouts.hashed_weights import grow_tables
 from herded.layouts.proposal import LayoutRequest, Proposal, Refusal
 from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
+from herded.system.diagnostics.diagnostic import Diagnostic
 
 NOT_A_CALLBACK_MODEL = Refusal("it is not given by conditionals of its own")
 
@@ -82,8 +83,8 @@ class CallbackLayout(SiteLayout):
         state.method_arrays.update(build_statistics(self.model, state.x[None]))
         return state
 
-    def warnings(self, states: Sequence[State]) -> list[str]:
-        return function_warnings(self.model, states[0].x[None])
+    def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
+        return diagnose_functions(self.model, states[0].x[None])
 
     def sweep(self, call: SweepCall) -> None:
         state, block, inverse = call.state, call.block, call.inverse_temperatures

@@ -18,6 +18,7 @@ from herded.layouts.factor_arrays import FactorArrays, log_conditional, log_cond
 from herded.system import memory_limits
 from herded.system.aligned_arrays import make_read_only, start_offsets
 from herded.system.compilation.jit import jit
+from herded.system.diagnostics.phrases import RAISE_MAX_MEMORY, Phrase, Remedy, Term
 from herded.system.memory_limits import Size
 from herded.system.numerics.argmax_kernel import max_value
 
@@ -41,6 +42,15 @@ class TableArrays(NamedTuple):
     p: np.ndarray  # uint32 (scalar rule) or int32 (vector rule)
 
 
+USE_OTHER_WEIGHTS = Phrase(
+    "Use ",
+    Term('weights="pooled" or "lazy"', "{weights} pooled or lazy"),
+    " (",
+    Term('HerdedGibbs(weights="pooled", slack=4)', "{weights} pooled {slack} 4"),
+    " is a good choice)",
+)
+
+
 def check_table_memory(
     need: float,
     max_memory: Size | None,
@@ -56,21 +66,16 @@ def check_table_memory(
     if memory_limits.fits_in_memory(need, max_memory):
         return
     i = int(np.argmax(rows))
-    way_out = 'Drop layout="table"'
-    if herded:
-        way_out = (
-            'Use weights="pooled" or "lazy" (HerdedGibbs(weights="pooled", slack=4) is a good '
-            "choice)"
-        )
-    raise MemoryLimitError(
+    expected = (
         "expected tables of at most "
         f"{memory_limits.size_text(memory_limits.memory_limit(max_memory))}, "
         "but they need "
         f"{memory_limits.size_text(need)}: variable {name_of(i)} has {start[i + 1] - start[i]} "
         "neighbours "
         f"in {rows[i]:.3g} states. "
-        f"{way_out}, or raise max_memory="
     )
+    way_out = USE_OTHER_WEIGHTS if herded else 'Drop layout="table"'
+    raise MemoryLimitError(Phrase(expected, Remedy(way_out, RAISE_MAX_MEMORY)))
 
 
 def compile_table(

@@ -13,6 +13,7 @@ from herded.run.checkpoints import checkpoint_file
 from herded.run.training_helpers import EarlyStopping, progress_and_interrupt
 from herded.system import atomic_files
 from herded.system.atomic_files import FilePath
+from herded.system.diagnostics.phrases import CHECKPOINT
 
 HISTORY_COLUMNS = ("value", "slope", "held_out")
 
@@ -162,7 +163,7 @@ class TrainingLoop:
 
     def resume(self, path: FilePath) -> None:
         """Resume from the checkpoint, if there is one."""
-        atomic_files.check_writable(path, CheckpointError, "checkpoint=")
+        atomic_files.check_writable(path, CheckpointError, CHECKPOINT)
         found = checkpoint_file.read_checkpoint(path)
         if found is None:
             return

@@ -20,6 +20,7 @@ from herded.models.constraints.start_states import possible_states
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
+from herded.system.diagnostics.phrases import HERDED, RAISE_MAX_MEMORY, Phrase, Remedy
 from herded.system.memory_limits import size_text
 
 MAX_AXES = 64  # of a numpy array
@@ -293,8 +294,8 @@ def check_message(entries: int, width: int, max_memory: float) -> None:
 
 def exact_refusal_error(need: float, width: int, max_memory: float) -> MemoryLimitError:
     """Exact inference is out of reach."""
-    return MemoryLimitError(
+    expected = (
         f"expected clusters of at most {size_text(max_memory)} for exact inference, but this "
-        f"model needs {size_text(need)} or more, with {width} variables in a cluster: use "
-        "HerdedGibbs, or raise max_memory="
+        f"model needs {size_text(need)} or more, with {width} variables in a cluster: "
     )
+    return MemoryLimitError(Phrase(expected, Remedy(Phrase("use ", HERDED), RAISE_MAX_MEMORY)))

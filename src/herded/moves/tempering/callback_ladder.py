@@ -9,7 +9,7 @@ import numpy as np
 
 from herded.draws.protocol import Draw, SweepParameters
 from herded.errors import MethodError
-from herded.layouts.callback.consistency_checks import function_warnings, ranges_between_checks
+from herded.layouts.callback.consistency_checks import diagnose_functions, ranges_between_checks
 from herded.layouts.callback.kernel_calls import (
     KernelCaller,
     build_statistics,
@@ -24,6 +24,7 @@ from herded.models.constraints.start_states import member_starts
 from herded.moves.tempering.callback_ladder_sweeps import callback_ladder_sweeps
 from herded.moves.tempering.ladder_layouts import LadderLayout, geometric_betas
 from herded.moves.tempering.replica_exchange import ExchangeArrays
+from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -79,8 +80,8 @@ class CallbackLadder(LadderLayout):
         rows: np.ndarray = state.x.reshape(self.rungs, -1)[state.method_arrays["lane_at"]]
         return rows
 
-    def warnings(self, states: Sequence[State]) -> list[str]:
-        return super().warnings(states) + function_warnings(
+    def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
+        return super().diagnostics(states) + diagnose_functions(
             self.model, self.replicas(states[0])[-1:]
         )
 

@@ -30,6 +30,9 @@ from herded.moves.tempering.binary_pairs_ladder_sweeps import binary_pairs_ladde
 from herded.moves.tempering.ladder_sweeps import record_sweep, scalar_ladder, vector_ladder
 from herded.moves.tempering.learned_block_moves import MAX_BLOCKS, learn_blocks
 from herded.moves.tempering.replica_exchange import ExchangeArrays, LadderArrays, exchange_replicas
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import MORE_RUNGS, MORE_SWEEPS, Remedy, Term
 from herded.system.last_value_cache import cache_last
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.exp_log import exp_array, log_array
@@ -37,6 +40,9 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 
 # of a melted zero: with 4 the last step is too high, with 20 the path too steep
 SOFT_ZERO_PENALTY = 8.0
+BETTER_LADDER = Remedy(
+    MORE_RUNGS, MORE_SWEEPS, Term("a larger hottest_beta=", "a larger {hottest_beta}"), verb="use"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -144,7 +150,7 @@ class LadderLayout(HerdLayout):
             "round_trips": [float(own["came"].sum() / free) for own in owns],
         }
 
-    def warnings(self, states: Sequence[State]) -> list[str]:
+    def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
         stuck = [
             s
             for s in states
@@ -152,11 +158,8 @@ class LadderLayout(HerdLayout):
         ]
         if not stuck:
             return []
-        who = "the ladder" if len(states) == 1 else f"{len(stuck)} of {len(states)} ladders"
-        return [
-            f"nothing came down from the hottest rung of {who} to the coldest, which has seen what "
-            "it could reach from its start: use more rungs, more sweeps, or a larger hottest_beta="
-        ]
+        figures = {"stuck": float(len(stuck)), "ladders": float(len(states))}
+        return [Diagnostic(DiagnosticKind.LADDER, "warning", (), figures, BETTER_LADDER)]
 
     def arrays_of(self, state: State) -> LadderArrays:
         """The arrays that kernels change."""

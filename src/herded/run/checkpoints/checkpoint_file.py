@@ -14,6 +14,7 @@ from herded.methods.serialization import record_text
 from herded.system import atomic_files, memory_limits
 from herded.system.argument_checks import short_repr
 from herded.system.atomic_files import FilePath
+from herded.system.diagnostics.phrases import CHECKPOINT
 from herded.system.memory_limits import Size
 from herded.system.npz_reader import Place, read_arrays
 
@@ -25,7 +26,7 @@ def write_checkpoint(
 ) -> None:
     """Write atomically: a reader sees the old file or the new one, never a part of either."""
     text = json.dumps({"format": CHECKPOINT_FORMAT, **header}).encode()
-    with atomic_files.atomic_replacement(path, CheckpointError, "checkpoint=") as file:
+    with atomic_files.atomic_replacement(path, CheckpointError, CHECKPOINT) as file:
         np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)  # type: ignore[arg-type]
 
 

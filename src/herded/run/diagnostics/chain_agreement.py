@@ -1,4 +1,4 @@
-"""Warnings about chains that disagree, or members that have not moved, as sentences.
+"""Diagnostics of chains that disagree, or of members that have not moved.
 
 Chains that started apart may disagree by more than chance explains, and members of a herd may still
 be where they started. No warning proves nothing: all chains may be in the same mode.
@@ -9,6 +9,9 @@ import numpy as np
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.run.diagnostics.variable_times import NO_TIMES, VariableTimes, noise_of_frequencies
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import EXACT_WHERE_IT_FITS, MORE_SWEEPS, Remedy, Term
 
 # Chains disagree when their standard error is above DISAGREEMENT_TOLERANCE, and each strays
 # MAX_SPREAD_OF_DRAWS times further than draws with the autocorrelation times of the run would. Of
@@ -25,19 +28,10 @@ MIN_STUCK_EXCESS = 0.15
 STUCK_SIGMAS = 5.0
 
 
-class InfoDiagnostic(str):
-    """What only says that something is not known: in `result.warnings`, but not issued as one."""
-
-    __slots__ = ()
-
-
-NOT_CROSS_CHECKED = InfoDiagnostic(
-    "it was not compared with a sampler, which on a model of this size would take long"
+ONE_CHAIN = Diagnostic(
+    DiagnosticKind.ONE_CHAIN, "info", remedy=Remedy(Term("chains=4", "{chains} 4"), verb="pass")
 )
-SINGLE_CHAIN = InfoDiagnostic(
-    "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
-    "modes: pass chains=4, whose spread gives intervals, and whose disagreement is told"
-)
+EXACT_OR_MORE_SWEEPS = Remedy(EXACT_WHERE_IT_FITS, MORE_SWEEPS, verb="use")
 
 
 # -- chains that disagree -------------------------------------------------------------------------
@@ -49,14 +43,14 @@ def find_disagreement(
     sweeps: int,
     members: int = 1,
     times: VariableTimes | None = None,
-) -> str:
-    """A sentence about the variable that chains disagree on most, or nothing if they agree.
+) -> Diagnostic | None:
+    """Describe the variable that chains disagree on most; None if they agree.
 
     Chains may be herds of so many members. Without `times` draws count as independent.
     """
     chains = len(frequencies)
     if chains < 2 or sweeps < 1:
-        return ""
+        return None
     mean, spread = frequencies.mean(axis=0), frequencies.std(axis=0, ddof=1)
     if times is None:
         times = NO_TIMES
@@ -66,17 +60,21 @@ def find_disagreement(
         DISAGREEMENT_TOLERANCE * np.sqrt(chains), most_spread(chains, len(mean)) * drawn
     )
     if excess.max(initial=0.0) <= 1:
-        return ""
-    i, k = np.unravel_index(int(excess.argmax()), excess.shape)
+        return None
+    i, k = (int(place) for place in np.unravel_index(int(excess.argmax()), excess.shape))
     high, low = frequencies[:, i, k].argmax(), frequencies[:, i, k].argmin()
-    others = int((excess > 1).any(axis=1).sum()) - 1
-    return (
-        f"the chains disagree: variable {variable_text(model, int(i))} is "
-        f"{state_text(model, int(i), int(k))} with probability {frequencies[high, i, k]:.2f} in "
-        f"chain {high} and {frequencies[low, i, k]:.2f} in chain {low}"
-        f"{others_text(others, 'disagrees', 'disagree')}, after "
-        f"{sweeps} sweeps: the model has several modes or mixes slowly, so do not trust these "
-        "averages; use exact inference where it fits, or more sweeps until the chains agree"
+    figures = {
+        "state": float(k),
+        "high": float(frequencies[high, i, k]),
+        "high_chain": float(high),
+        "low": float(frequencies[low, i, k]),
+        "low_chain": float(low),
+        "others": float((excess > 1).any(axis=1).sum()) - 1,
+        "sweeps": float(sweeps),
+    }
+    names = {"variable": variable_text(model, i), "state": state_text(model, i, k)}
+    return Diagnostic(
+        DiagnosticKind.DISAGREEMENT, "warning", (i,), figures, EXACT_OR_MORE_SWEEPS, names
     )
 
 
@@ -101,8 +99,8 @@ def most_spread(chains: int, variables: int) -> float:
 
 def find_stuck_members(
     model: Model, variables: np.ndarray, then: np.ndarray, now: np.ndarray, sweeps: int
-) -> str:
-    """A sentence about the variable that most members still have as they had it.
+) -> Diagnostic | None:
+    """Describe the variable that most members still have as they had it; None if they move.
 
     `then` and `now` (M, V) are the states of some `variables` (V,). Herds agree also where each of
     their members is stuck in the mode that it started in. But members that have moved on are as
@@ -116,15 +114,18 @@ def find_stuck_members(
     excess = np.where(model.evidence[variables] < 0, same - alike, 0.0)
     stuck = (excess > MIN_STUCK_EXCESS) & (excess > STUCK_SIGMAS * noise)
     if not stuck.any():
-        return ""
-    i, others = int(np.where(stuck, excess, 0.0).argmax()), int(stuck.sum()) - 1
-    return (
-        "the members of the herd have not moved on: variable "
-        f"{variable_text(model, int(variables[i]))} is as it was "
-        f"{sweeps} sweeps before in {100 * same[i]:.0f} % of them, where chance explains "
-        f"{100 * alike[i]:.0f} %{others_text(others, 'is', 'are')}"
-        ": the model has several modes or mixes slowly, so do not trust these averages; use "
-        "exact inference where it fits, or more sweeps"
+        return None
+    i = int(np.where(stuck, excess, 0.0).argmax())
+    variable = int(variables[i])
+    figures = {
+        "same": float(same[i]),
+        "by_chance": float(alike[i]),
+        "others": float(stuck.sum()) - 1,
+        "sweeps": float(sweeps),
+    }
+    names = {"variable": variable_text(model, variable)}
+    return Diagnostic(
+        DiagnosticKind.IMMOBILITY, "warning", (variable,), figures, EXACT_OR_MORE_SWEEPS, names
     )
 
 
@@ -145,18 +146,6 @@ def _share(equal: np.ndarray) -> np.ndarray:
     return share
 
 
-# -- chains that are walled in --------------------------------------------------------------------
-
-
 def state_text(model: Model, i: int, k: int) -> str:
     """State `k` of variable `i`, by its name if it has one."""
     return repr(model.state_names[i][k]) if model.state_names else str(k)
-
-
-def others_text(others: int, one: str, many: str) -> str:
-    """ ", and 3 others disagree too", or nothing."""
-    return f", and {count_others(others)} {one if others == 1 else many} too" if others else ""
-
-
-def count_others(others: int) -> str:
-    return f"{others} {'other' if others == 1 else 'others'}"

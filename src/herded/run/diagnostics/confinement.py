@@ -1,4 +1,4 @@
-"""Warnings about chains that hard zeros wall in, as sentences.
+"""Diagnostics of chains that hard zeros wall in.
 
 Moves of one variable at a time, or of given blocks, may be unable to reach states that the model
 allows. What is said here is proved: by a possible state that no chain can reach.
@@ -17,7 +17,11 @@ from herded.models.evidence import IndexEvidence
 from herded.models.factor_graph import FactorGraph, has_factors, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import count_others, state_text
+from herded.run.diagnostics.chain_agreement import state_text
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import EXACT_WHERE_IT_FITS, Phrase, Remedy
+from herded.system.diagnostics.sampler_texts import MAX_LISTED_NAMES
 from herded.system.numerics.counter_rng import stream_key
 
 
@@ -25,30 +29,30 @@ class MoveWording(NamedTuple):
     """What sentences say of the moves of a run."""
 
     what: str
-    remedy: str
+    remedy: Remedy
 
 
+USE_EXACT = Phrase("use ", EXACT_WHERE_IT_FITS)
 SINGLE_SITE_WORDING = MoveWording(
-    "moves of one variable at a time", "give evidence that unties them"
+    "moves of one variable at a time", Remedy(USE_EXACT, "give evidence that unties them")
 )
 BLOCK_WORDING = MoveWording(
     "moves of these blocks",
-    "give larger blocks by Blocks(entries=..), or some that have all of them",
+    Remedy(USE_EXACT, "give larger blocks by Blocks(entries=..), or some that have all of them"),
 )
 
 MAX_CONFINEMENT_SEARCHES = 8  # for states that a chain cannot reach
-MAX_LISTED_NAMES = 3  # names in a sentence
 
 
 def find_confinement(
     model: Model, states: np.ndarray, blocks: Sequence[np.ndarray] | None = None
-) -> str:
-    """A sentence about what chains at `states` (C, N) can provably not reach, or nothing.
+) -> Diagnostic | None:
+    """Describe what chains at `states` (C, N) can provably not reach; None if nothing is proved.
 
     Their moves are of one variable at a time, or of `blocks`.
     """
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
-        return ""
+        return None
     graph, moves = to_factor_graph(model), SINGLE_SITE_WORDING if blocks is None else BLOCK_WORDING
     if blocks is None:
         reached = np.stack([reachable_states(graph, x) for x in states])
@@ -62,45 +66,53 @@ def find_confinement(
     c = int(chains[0])
     i, k = (int(place) for place in np.argwhere(missed[c])[0])
     tied = np.flatnonzero(missed.any(axis=(0, 2)))
-    names = ", ".join(variable_text(model, int(j)) for j in tied[:MAX_LISTED_NAMES])
-    rest = (
-        f" and {count_others(len(tied) - MAX_LISTED_NAMES)}" if len(tied) > MAX_LISTED_NAMES else ""
-    )
-    return (
-        f"{_subject(len(chains), len(states))} cannot reach every state that the model allows: "
-        f"{moves.what} never set variable {variable_text(model, i)} to "
-        f"{state_text(model, i, k)}{f' in chain {c}' if len(states) > 1 else ''}; hard zeros tie "
-        f"{names}{rest}, whose marginals reflect the start: use exact inference where it fits, or "
-        f"{moves.remedy}"
+    names = {
+        "moves": moves.what,
+        "variable": variable_text(model, i),
+        "state": state_text(model, i, k),
+        "tied": _listed(model, tied),
+    }
+    figures = {
+        "confined": float(len(chains)),
+        "chains": float(len(states)),
+        "chain": float(c),
+        "variable": float(i),
+        "state": float(k),
+    }
+    return Diagnostic(
+        DiagnosticKind.CONFINEMENT, "warning", tuple(tied.tolist()), figures, moves.remedy, names
     )
 
 
-def _describe_split(model: Model, split: StateSplit | None, chains: int, moves: MoveWording) -> str:
-    """A sentence about states that fall apart though each variable has all of its own."""
+def _describe_split(
+    model: Model, split: StateSplit | None, chains: int, moves: MoveWording
+) -> Diagnostic | None:
+    """Describe states that fall apart though each variable has all of its own."""
     if split is None:
-        return ""
-    names = [variable_text(model, int(i)) for i in split.variables[:MAX_LISTED_NAMES]]
-    rest = (
-        f" and {count_others(len(split.variables) - MAX_LISTED_NAMES)}"
-        if len(split.variables) > MAX_LISTED_NAMES
-        else ""
-    )
+        return None
 
     def listed(states: np.ndarray) -> str:
         pairs = zip(split.variables[:MAX_LISTED_NAMES], states, strict=False)
         return ", ".join(state_text(model, int(i), int(k)) for i, k in pairs)
 
-    return (
-        f"{_subject(chains, chains)} cannot reach every state that the model allows: hard zeros "
-        f"tie {', '.join(names)}{rest}, whose possible states fall apart into classes that "
-        f"{moves.what} never leave, such as those of ({listed(split.here)}) and "
-        f"({listed(split.there)}), so that their marginals reflect the start: use exact inference "
-        f"where it fits, or {moves.remedy}"
+    return Diagnostic(
+        DiagnosticKind.SPLIT_SUPPORT,
+        "warning",
+        tuple(int(i) for i in split.variables),
+        {"chains": float(chains)},
+        moves.remedy,
+        {
+            "moves": moves.what,
+            "tied": _listed(model, split.variables),
+            "here": listed(split.here),
+            "there": listed(split.there),
+        },
     )
 
 
-def _subject(some: int, of: int) -> str:
-    return "this chain" if of == 1 else f"{some} of {of} chains"
+def _listed(model: Model, variables: Sequence[int] | np.ndarray) -> str:
+    """The names of the first variables."""
+    return ", ".join(variable_text(model, int(i)) for i in variables[:MAX_LISTED_NAMES])
 
 
 def _find_unreachable_states(

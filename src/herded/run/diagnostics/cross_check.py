@@ -20,7 +20,7 @@ from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
 from herded.moves.protocol import Move
-from herded.run.diagnostics.chain_agreement import NOT_CROSS_CHECKED, others_text, state_text
+from herded.run.diagnostics.chain_agreement import state_text
 from herded.run.diagnostics.intervals import UnbiasedMarginals
 from herded.run.diagnostics.log_z_check import check_log_z
 from herded.run.execute import execute
@@ -28,6 +28,9 @@ from herded.run.interrupted_result import flag_interrupted
 from herded.run.query import Budget, KeepOptions, Query
 from herded.run.recording.recorders import Marginals
 from herded.run.result import Result
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import CONFINEMENT_KINDS, DiagnosticKind
+from herded.system.diagnostics.phrases import EXACT_WHERE_IT_FITS, Remedy
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -48,7 +51,7 @@ CROSS_CHECK_HERDS, CROSS_CHECK_MEMBERS = 8, 16
 BP_CHECK_SWEEPS, BP_CHECK_SECONDS, BP_CHECK_DAMPING = 200, 2.0, 0.5
 MAX_PRECISE_LOG_POTENTIAL = 1e5  # log-potentials whose square in units of the last digit shows
 
-UNMIXED_KINDS = ("disagreement", "immobility", "confinement")  # kinds of diagnostics
+UNMIXED_KINDS = CONFINEMENT_KINDS | {DiagnosticKind.DISAGREEMENT, DiagnosticKind.IMMOBILITY}
 
 SOLVER_NAMES = {BeliefPropagation: "belief propagation", MeanField: "mean field"}
 
@@ -132,25 +135,28 @@ def add_solver_diagnostics(result: Result, max_memory: Size | None) -> Result:
     if name is None or result.provenance["interrupted"]:
         return result
     graph = to_factor_graph(result.model)
-    result = replace(
-        result, warnings=(*result.warnings, *_precision_warnings(result.method, graph))
-    )
+    found = [*result.diagnostics, *_precision_diagnostics(result.method, graph)]
     if _is_exact(result.method, graph) and result.converged:
-        return result
-    found = list(_solver_warnings(result, name))
-    compared = _compare_with_herds(result, name, max_memory)
-    found += [compared or "", check_log_z(result.method, graph, result.log_z)]
-    result = replace(result, warnings=(*result.warnings, *(text for text in found if text)))
-    return flag_interrupted(result, "a comparison with a sampler") if compared is None else result
+        return replace(result, diagnostics=tuple(found))
+    found += _convergence_diagnostics(result, name)
+    herds = _run_herds_beside(result, name, max_memory)
+    is_interrupted = isinstance(herds, Result) and bool(herds.provenance["interrupted"])
+    if isinstance(herds, Diagnostic):
+        found.append(herds)
+    elif not is_interrupted:
+        found += _compare_with_herds(result, name, herds)
+    found.append(check_log_z(result.method, graph, result.log_z))
+    result = replace(result, diagnostics=tuple(found))
+    return flag_interrupted(result, "a comparison with a sampler") if is_interrupted else result
 
 
-def _precision_warnings(method: object, graph: FactorGraph) -> list[str]:
+def _precision_diagnostics(method: object, graph: FactorGraph) -> list[Diagnostic]:
     """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
     tables = graph.log_tables
     largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
     if not isinstance(method, BeliefPropagation) or largest <= MAX_PRECISE_LOG_POTENTIAL:
         return []
-    return [f"log-potentials of {largest:.2g} leave few digits of Bethe's log Z: do not trust it"]
+    return [Diagnostic(DiagnosticKind.FEW_DIGITS, "warning", (), {"largest": largest})]
 
 
 def _is_exact(method: object, graph: FactorGraph) -> bool:
@@ -166,53 +172,56 @@ def _is_exact(method: object, graph: FactorGraph) -> bool:
     return links == nodes - parts
 
 
-def _solver_warnings(result: Result, name: str) -> list[str]:
+def _convergence_diagnostics(result: Result, name: str) -> list[Diagnostic]:
     """What is known without another run."""
     found = []
     if isinstance(result.method, MeanField) and result.model.has_hard_zeros:
-        found.append(
-            "mean field is a heuristic where there are hard zeros: its answer may be far off"
-        )
+        found.append(Diagnostic(DiagnosticKind.HARD_ZEROS, "warning"))
     if result.converged is False and result.method.tolerance > 0:  # else it was not to converge
+        figures, remedy = {"sweeps": float(result.sweeps)}, Remedy("compare it with a sampler")
+        names = {"solver": name}
         found.append(
-            f"{name} did not converge in {result.sweeps:,} sweeps: its answer may be far off; "
-            "compare it with a sampler"
+            Diagnostic(DiagnosticKind.NO_CONVERGENCE, "warning", (), figures, remedy, names)
         )
     return found
 
 
-def _compare_with_herds(result: Result, name: str, max_memory: Size | None) -> str | None:
-    """What a short run of herds says of the answer, or why it says nothing; None if interrupted."""
-    model = result.model
-    most = MAX_CHECK_UPDATES // (
-        SOLVER_CHECK_HERDS * SOLVER_CHECK_MEMBERS * max(1, model.n_variables)
-    )
+def _run_herds_beside(result: Result, name: str, max_memory: Size | None) -> Result | Diagnostic:
+    """A short run of herds on the same model, or why there is none."""
+    model, herds, members = result.model, SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS
+    most = MAX_CHECK_UPDATES // (herds * members * max(1, model.n_variables))
     if most < MIN_CHECK_SWEEPS:
-        return NOT_CROSS_CHECKED
+        return Diagnostic(DiagnosticKind.NOT_CROSS_CHECKED, "info")
     try:
-        herds = run_check_herds(
-            model, SOLVER_CHECK_MEMBERS, SOLVER_CHECK_HERDS, min(most, MAX_CHECK_SWEEPS), max_memory
-        )
+        return run_check_herds(model, members, herds, min(most, MAX_CHECK_SWEEPS), max_memory)
     except HerdedError as error:
-        return f"{name} could not be compared with a sampler ({error}): it may be far off"
-    if herds.provenance["interrupted"]:
-        return None
+        names = {"solver": name, "reason": str(error)}
+        return Diagnostic(DiagnosticKind.SAMPLER_FAILED, "warning", names=names)
+
+
+def _compare_with_herds(result: Result, name: str, herds: Result) -> list[Diagnostic]:
+    """What a short run of herds says of the answer; nothing where they agree."""
+    model = result.model
     worst = different_entry(result.chain_marginals[0], herds.chain_marginals)
     if worst is not None:
         i, k, others = worst
-        mean = herds.chain_marginals.mean(axis=0)
-        return (
-            f"{name} differs from a short run of herds: variable {variable_text(model, i)} is "
-            f"{state_text(model, i, k)} with probability {result.chain_marginals[0, i, k]:.2f} by "
-            f"the one and {mean[i, k]:.2f} by the other{others_text(others, 'differs', 'differ')}: "
-            "do not trust it; use exact inference where it fits, or a sampler"
-        )
+        figures = {
+            "probability": float(result.chain_marginals[0, i, k]),
+            "by_herds": float(herds.chain_marginals.mean(axis=0)[i, k]),
+            "state": float(k),
+            "others": float(others),
+        }
+        remedy = Remedy(EXACT_WHERE_IT_FITS, "a sampler", verb="use")
+        names = {
+            "solver": name,
+            "variable": variable_text(model, i),
+            "state": state_text(model, i, k),
+        }
+        kind = DiagnosticKind.SAMPLER_DIFFERS
+        return [Diagnostic(kind, "warning", (i,), figures, remedy, names)]
     if any(one.kind in UNMIXED_KINDS for one in herds.diagnostics):
-        return (
-            f"{name} could not be compared with a short run of herds, which does not mix: it may "
-            "be far off"
-        )
-    return ""
+        return [Diagnostic(DiagnosticKind.SAMPLER_UNMIXED, "warning", names={"solver": name})]
+    return []
 
 
 def different_entry(

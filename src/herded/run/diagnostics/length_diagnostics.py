@@ -1,32 +1,27 @@
-"""Diagnostics of a run that is short for its model, or whose halves differ; as text, too."""
+"""Diagnostics of a run that is short for its model, or whose halves differ."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from herded.methods.protocol import sampler_capabilities
 from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
-from herded.run.diagnostics.chain_agreement import InfoDiagnostic
 from herded.run.diagnostics.run_length import MIN_TIMES, RunLength, WorstQuantity
-from herded.run.result import Diagnostic, Result
-
-SHORT_RUN_KIND, HALVES_DIFFER_KIND, EQUAL_STARTS_KIND = "short run", "halves differ", "equal starts"
-START_MATTERS_KIND = "start matters"
-ROUND_TRIPS = "round trips"  # the quantity of a ladder's short run
-SAME_START_TEXT = "all chains started from the same state, so that their agreement proves little"
+from herded.run.result import Result
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import (
+    FASTER_MOVES,
+    MORE_RUNGS,
+    Phrase,
+    Remedy,
+    Term,
+    at_least_burn_in,
+    at_least_sweeps,
+)
 
 FEW_STARTS = 16  # chains and members of herds, of which all may begin in one of two modes by chance
 
 ONE_SWEEP_FINDING = WorstQuantity("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
-
-
-def diagnostic_texts(findings: Iterable[Diagnostic]) -> tuple[str, ...]:
-    """Findings as texts for `result.warnings`; notes are never issued as warnings."""
-    return tuple(
-        one.message
-        if one.severity == "warning" or isinstance(one.message, InfoDiagnostic)
-        else InfoDiagnostic(one.message)
-        for one in findings
-    )
 
 
 def length_diagnostics(
@@ -41,10 +36,10 @@ def length_diagnostics(
     if length.drift is not None:
         found.append(_halves_differ(length.drift, sweeps, burn_in, is_start_shared))
     if is_start_shared and not found:
-        remedy = "start from several states, or leave start= out"
-        message = f"{SAME_START_TEXT}: {remedy}"
+        leave_out = Phrase("leave ", Term("start=", "{start}"), " out")
+        remedy = Remedy("start from several states", leave_out)
         figures = {"autocorrelation_time": length.time}
-        found.append(Diagnostic(EQUAL_STARTS_KIND, "note", message, figures=figures, remedy=remedy))
+        found.append(Diagnostic(DiagnosticKind.EQUAL_STARTS, "info", (), figures, remedy))
     return found
 
 
@@ -57,14 +52,9 @@ def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
     if not 0.0 < least < MIN_TIMES:
         return None
     time = sweeps / least
-    remedy = f"use {_rounded_up(MIN_TIMES * time)} sweeps or more, or more rungs"
-    message = (
-        f"the run is short for this model: in its {sweeps:,} sweeps a variable made {least:.2g} "
-        "round trips between the coldest rung and the hottest on average, so that the coldest may "
-        f"have missed modes: {remedy}"
-    )
+    remedy = Remedy(at_least_sweeps(MIN_TIMES * time), MORE_RUNGS, verb="use")
     figures = {"autocorrelation_time": time, "sweeps": float(sweeps), "times": float(least)}
-    return Diagnostic(SHORT_RUN_KIND, "warning", message, ROUND_TRIPS, (), figures, remedy)
+    return Diagnostic(DiagnosticKind.FEW_ROUND_TRIPS, "warning", (), figures, remedy)
 
 
 def needs_other_starts(result: Result) -> bool:
@@ -81,7 +71,7 @@ def needs_other_starts(result: Result) -> bool:
         return only_few_round_trips(result) is not None
     kinds = {one.kind for one in result.diagnostics}
     if kinds:
-        return EQUAL_STARTS_KIND in kinds
+        return DiagnosticKind.EQUAL_STARTS in kinds
     model, facts = result.model, result.provenance
     is_few = facts["chains"] > 1 and facts["chains"] * facts["members"] < FEW_STARTS
     is_plain = not own.herds_in_time  # herding in time has a bias of its own
@@ -91,8 +81,9 @@ def needs_other_starts(result: Result) -> bool:
 def only_few_round_trips(result: Result) -> Diagnostic | None:
     """What `few_round_trips` found of a ladder's run, if it is the only warning."""
     found = [one for one in result.diagnostics if one.severity == "warning"]
-    is_only = len(found) == 1 and found[0].quantity == ROUND_TRIPS and len(result.state) > 1
-    return found[0] if is_only and not _is_walled(result.model) else None
+    is_only = [one.kind for one in found] == [DiagnosticKind.FEW_ROUND_TRIPS]
+    is_checkable = len(result.state) > 1 and not _is_walled(result.model)
+    return found[0] if is_only and is_checkable else None
 
 
 def _is_walled(model: Model) -> bool:
@@ -101,61 +92,43 @@ def _is_walled(model: Model) -> bool:
 
 
 def _short_run(slow: WorstQuantity, sweeps: int, is_start_shared: bool) -> Diagnostic:
-    times, wanted = sweeps / slow.time, _rounded_up(slow.wanted_times * slow.time)
-    remedy = f"use {wanted} sweeps or more, or moves that mix faster (moves=Blocks(), Tempered())"
-    message = (
-        f"the run is short for this model: its {sweeps:,} sweeps are at most {times:.2g} "
-        f"autocorrelation times of {slow.name}{_others(slow)}, which remembers its states for "
-        f"{_sweeps(slow.time)} or more, so that intervals may be too narrow"
-        f"{_reason(is_start_shared)}: {remedy}"
-    )
-    figures = {"autocorrelation_time": slow.time, "sweeps": float(sweeps), "times": times}
+    wanted = at_least_sweeps(slow.wanted_times * slow.time)
+    figures = {
+        "autocorrelation_time": slow.time,
+        "sweeps": float(sweeps),
+        "times": sweeps / slow.time,
+        "others": float(slow.others),
+        "is_start_shared": float(is_start_shared),
+    }
     return Diagnostic(
-        SHORT_RUN_KIND, "warning", message, slow.name, slow.variables, figures, remedy
+        DiagnosticKind.SHORT_RUN,
+        "warning",
+        slow.variables,
+        figures,
+        Remedy(wanted, FASTER_MOVES, verb="use"),
+        {"quantity": slow.name},
     )
 
 
 def _halves_differ(
     drift: WorstQuantity, sweeps: int, burn_in: int, is_start_shared: bool
 ) -> Diagnostic:
-    remedy = (
-        f"use a burn-in of {_rounded_up(max(sweeps, 2 * burn_in))} sweeps or more, or moves that "
-        "mix faster (moves=Blocks(), Tempered())"
-    )
+    wanted = at_least_burn_in(max(sweeps, 2 * burn_in))
     first, second = drift.halves
-    bound = f", which remembers its states for {_sweeps(drift.time)} or more" * (drift.time >= 1.0)
-    message = (
-        f"the halves of the run differ: the mean of {drift.name}{_others(drift)}{bound}, is "
-        f"{first:.4g} in the first and {second:.4g} in the second, {drift.errors:.1f} standard "
-        f"errors apart, so that the burn-in was too short{_reason(is_start_shared)}: {remedy}"
-    )
     figures = {
         "autocorrelation_time": drift.time,
         "sweeps": float(sweeps),
         "first_half": first,
         "second_half": second,
         "standard_errors": drift.errors,
+        "others": float(drift.others),
+        "is_start_shared": float(is_start_shared),
     }
     return Diagnostic(
-        HALVES_DIFFER_KIND, "warning", message, drift.name, drift.variables, figures, remedy
+        DiagnosticKind.HALVES_DIFFER,
+        "warning",
+        drift.variables,
+        figures,
+        Remedy(wanted, FASTER_MOVES, verb="use"),
+        {"quantity": drift.name},
     )
-
-
-def _sweeps(time: float) -> str:
-    return f"{time:,.0f} sweep{'s' * (round(time) != 1)}"
-
-
-def _others(finding: WorstQuantity) -> str:
-    """ " (and of 3 others)", or nothing."""
-    some = "1 other" if finding.others == 1 else f"{finding.others} others"
-    return f" (and of {some})" if finding.others else ""
-
-
-def _reason(is_start_shared: bool) -> str:
-    return f"; {SAME_START_TEXT}" if is_start_shared else ""
-
-
-def _rounded_up(sweeps: float) -> str:
-    """A number of sweeps with two digits, not below this one."""
-    unit = 10 ** max(0, len(str(int(sweeps))) - 2)
-    return f"{-int(-sweeps // unit) * unit:,}"

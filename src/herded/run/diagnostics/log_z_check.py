@@ -10,44 +10,45 @@ from herded.errors import HerdedError
 from herded.methods.exact.solver import Exact
 from herded.methods.mean_field.solver import MeanField
 from herded.models.factor_graph import FactorGraph
-from herded.run.diagnostics.chain_agreement import InfoDiagnostic
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import Phrase, Remedy, Term
 
 # variables, and bytes of elimination, that take a tenth of a second
 MAX_EXACT_VARIABLES, QUICK_EXACT_BYTES = 256, 2.0**24
 MAX_BOUND_ENTRIES = 2**20  # entries of factors' tables that mean field goes over
 QUICK_PARTS = 16  # of elimination: a tenth of a second
 BOUND_SWEEPS = 16
-LADDER_REMEDY = "; a ladder has an interval: hd.Tempered(hd.Gibbs(), 17, hottest_beta=0), --task pr"
+LADDER = Term("hd.Tempered(hd.Gibbs(), 17, hottest_beta=0)", "{method} tempered {task} pr")
+EXACT = Phrase("use ", Term('method="exact"', "{method} exact"))
 LOG_Z_TOLERANCE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
-def check_log_z(method: object, graph: FactorGraph, log_z: float) -> str:
-    """A sentence on how sure log Z is: a warning where it is known to be off."""
+def check_log_z(method: object, graph: FactorGraph, log_z: float) -> Diagnostic:
+    """How sure log Z is: a warning where it is known to be off."""
     exact = _exact_log_z(graph)
     is_bound = isinstance(method, MeanField)
-    kind = "a lower bound by mean field" if is_bound else "Bethe's estimate"
+    figures = {"log_z": log_z}
     if exact is not None:
-        sentence = (
-            f"log Z is {kind}, {log_z:.6g}; elimination, which is quick on this model, gives "
-            f'{exact:.6g}: use method="exact"'
-        )
-        return (
-            InfoDiagnostic(sentence)
-            if is_bound or abs(log_z - exact) <= LOG_Z_TOLERANCE
-            else sentence
+        is_near = is_bound or abs(log_z - exact) <= LOG_Z_TOLERANCE
+        estimate = "a lower bound by mean field" if is_bound else "Bethe's estimate"
+        return Diagnostic(
+            DiagnosticKind.EXACT_LOG_Z,
+            "info" if is_near else "warning",
+            (),
+            {**figures, "exact": exact},
+            Remedy(EXACT),
+            {"estimate": estimate},
         )
     if is_bound:
-        return InfoDiagnostic(f"log Z is {kind}: how far it is below the truth is not known")
-    unsure = f"log Z is {kind} on a graph with loops, of which no error bound is known"
+        return Diagnostic(DiagnosticKind.LOG_Z_BOUND, "info", (), figures)
     bound = None if graph.has_hard_zeros else _mean_field_bound(graph)
-    if bound is None:
-        return InfoDiagnostic(unsure + LADDER_REMEDY)
-    if log_z < bound - LOG_Z_TOLERANCE:
-        proved = f"mean field proves that log Z is {bound:.6g} or more"
-        return f"{unsure}, and it is too low: {proved}{LADDER_REMEDY}"
-    return InfoDiagnostic(
-        f"{unsure}; mean field proves that it is {bound:.6g} or more{LADDER_REMEDY}"
-    )
+    if bound is not None:
+        figures["bound"] = bound
+        if log_z < bound - LOG_Z_TOLERANCE:
+            kind = DiagnosticKind.BETHE_TOO_LOW
+            return Diagnostic(kind, "warning", (), figures, Remedy(LADDER))
+    return Diagnostic(DiagnosticKind.BETHE_LOG_Z, "info", (), figures, Remedy(LADDER))
 
 
 def _exact_log_z(graph: FactorGraph) -> float | None:

@@ -16,21 +16,17 @@ import numpy as np
 from herded.errors import HerdedError
 from herded.methods.protocol import sampler_capabilities
 from herded.models.naming import variable_text
-from herded.run.diagnostics.chain_agreement import others_text, state_text
+from herded.run.diagnostics.chain_agreement import state_text
 from herded.run.diagnostics.cross_check import different_entry, run_check_herds
-from herded.run.diagnostics.length_diagnostics import (
-    EQUAL_STARTS_KIND,
-    SAME_START_TEXT,
-    SHORT_RUN_KIND,
-    START_MATTERS_KIND,
-    diagnostic_texts,
-    only_few_round_trips,
-)
+from herded.run.diagnostics.length_diagnostics import only_few_round_trips
 from herded.run.diagnostics.run_length import MIN_TIMES
 from herded.run.diagnostics.variable_times import VariableTimes, noise_of_frequencies
 from herded.run.interrupted_result import flag_interrupted
 from herded.run.observables.result import with_diagnostics
-from herded.run.result import Diagnostic, Result
+from herded.run.result import Result
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import EXACT_WHERE_IT_FITS, TEMPERED, Phrase, Remedy, Term
 from herded.system.memory_limits import Size
 
 START_CHECK_HERDS, START_CHECK_MEMBERS = 4, 32
@@ -45,7 +41,8 @@ MAX_UPDATES = 2**27  # or these of all variables, where all chains began at one 
 MAX_VISITS = 2**15  # or these of all herds, else: some milliseconds
 VISIT_COST = 6  # visits of a chain in the time of a visit of a herd, as measured: 2 to 14
 SECONDS_SHARE = 10  # of `seconds=`, of which the herds take at most one part
-FEW_CHAINS = "its {} chains are too few to be in all modes by their starts"
+USE_A_HERD = Phrase("use a herd (", Term("Gibbs(herd=64)", "{herd} 64"), ")")
+USE_TEMPERED_OR_EXACT = Phrase("use ", TEMPERED, " or ", EXACT_WHERE_IT_FITS)
 
 
 def with_other_starts(
@@ -62,7 +59,7 @@ def with_other_starts(
     seconds
         Of the whole run, where these were given.
     """
-    is_shared = any(one.kind == EQUAL_STARTS_KIND for one in result.diagnostics)
+    is_shared = any(one.kind == DiagnosticKind.EQUAL_STARTS for one in result.diagnostics)
     times: VariableTimes = result.kept["times"]
     few_trips = only_few_round_trips(result)
     per_time = CHECK_SWEEPS_PER_TIME if few_trips is None else SWEEPS_PER_LADDER_TIME
@@ -86,55 +83,55 @@ def with_other_starts(
     worst = different_entry(answer, herds.chain_marginals, *noise)
     if few_trips is not None:
         is_needless = worst is None and _do_mix(herds, result.sweeps)
-        return _without(result, few_trips) if is_needless else result
+        if not is_needless:
+            return result
+        return _with_diagnostics(
+            result, tuple(one for one in result.diagnostics if one is not few_trips)
+        )
     if worst is None:
         return result
     i, k, others = worst
     here = float(result.chain_marginals[:, i, k].mean())
     there = float(herds.chain_marginals[:, i, k].mean())
-    reason = SAME_START_TEXT if is_shared else FEW_CHAINS.format(len(result.chain_marginals))
-    better = "start from several states, or" if is_shared else "use a herd (Gibbs(herd=64)), or"
-    remedy = f"{better} use Tempered() or exact inference where it fits"
-    message = (
-        f"the answer depends on the start: variable {variable_text(result.model, i)} is "
-        f"{state_text(result.model, i, k)} with probability {here:.2f} in this run and {there:.2f} "
-        f"in a short one from random starts{others_text(others, 'differs', 'differ')}; "
-        f"{reason}: {remedy}"
-    )
-    figures = {"probability": here, "from_random_starts": there, "sweeps": float(herds.sweeps)}
+    better = "start from several states" if is_shared else USE_A_HERD
+    figures = {
+        "probability": here,
+        "from_random_starts": there,
+        "sweeps": float(herds.sweeps),
+        "state": float(k),
+        "others": float(others),
+        "chains": float(len(result.chain_marginals)),
+        "is_start_shared": float(is_shared),
+    }
     found = Diagnostic(
-        START_MATTERS_KIND, "warning", message, f"variable {variable_text(result.model, i)}", (i,),
+        DiagnosticKind.START_MATTERS,
+        "warning",
+        (i,),
         figures,
-        remedy,
-    )  # fmt: skip
-    rest = tuple(one for one in result.diagnostics if one.kind != EQUAL_STARTS_KIND)
-    diagnostics = (*rest, found)
-    kept = dict(result.kept)
-    if "observables" in kept:
-        kept["observables"] = with_diagnostics(kept["observables"], message)
-    return replace(
-        result, diagnostics=diagnostics, warnings=diagnostic_texts(diagnostics), kept=kept
+        Remedy(better, USE_TEMPERED_OR_EXACT),
+        {"variable": variable_text(result.model, i), "state": state_text(result.model, i, k)},
     )
+    rest = [one for one in result.diagnostics if one.kind != DiagnosticKind.EQUAL_STARTS]
+    return _with_diagnostics(result, (*rest, found))
 
 
 def _do_mix(herds: Result, sweeps: int) -> bool:
     """Whether herds forget their starts, many times in a run of these sweeps."""
     against = [one for one in herds.diagnostics if one.severity == "warning"]
     return all(
-        one.kind == SHORT_RUN_KIND
+        one.kind == DiagnosticKind.SHORT_RUN
         and one.figures["times"] >= MIN_HERD_TIMES
         and MIN_TIMES * one.figures["autocorrelation_time"] <= sweeps
         for one in against
     )
 
 
-def _without(result: Result, one: Diagnostic) -> Result:
-    """The result without its only warning."""
-    rest = tuple(other for other in result.diagnostics if other is not one)
+def _with_diagnostics(result: Result, diagnostics: tuple[Diagnostic, ...]) -> Result:
+    """The result with other diagnostics, which its observables have, too."""
     kept = dict(result.kept)
     if "observables" in kept:
-        kept["observables"] = with_diagnostics(kept["observables"], "")
-    return replace(result, diagnostics=rest, warnings=diagnostic_texts(rest), kept=kept)
+        kept["observables"] = with_diagnostics(kept["observables"], diagnostics)
+    return replace(result, diagnostics=diagnostics, kept=kept)
 
 
 def _affordable_sweeps(result: Result, is_shared: bool) -> int:

@@ -42,18 +42,23 @@ from herded.run.recording.recorders import (
     Samples,
 )
 from herded.run.recording.trace import trace_bytes
-from herded.run.result import Diagnostic, Result
+from herded.run.result import Result
 from herded.run.run_loop import UNLIMITED_SWEEPS
 from herded.run.sampler_run import MAX_WARM_UP_BYTES, Chain, SamplerRun, block_shape
 from herded.system import cpu_count, memory_limits
 from herded.system.argument_checks import edge_array
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import RAISE_MAX_MEMORY, Phrase, Remedy, Term
 from herded.system.memory_limits import Size, size_text
 
 BYTES_PER_NUMBER = 8.0  # bytes of a number of 64 bits
 BYTES_PER_VIEW = 150.0  # bytes of a small view of an array
 BY_CLOCK = 2.15  # times what grows is held where it is joined in the end, with gaps that stay
 UNCHECKED_BYTES = 2.0**26  # bytes that a run may take without asking the system what is free
-MEMORY_KIND = "memory"  # the kind of the diagnostic of a run that ended at the limit
+KEEP_LESS = Remedy(
+    Phrase("keep fewer of them with ", Term("every=", "{every}")), RAISE_MAX_MEMORY
+)  # of a run that ended at the limit
 MAX_MEMBERS_CHECKED = 16  # members that are looked at for hard zeros
 PAIR_RECORDERS = (PairMarginals, Joint)  # of which the trace has both variables
 
@@ -103,11 +108,13 @@ class MemoryEstimate(NamedTuple):
             memory_limits.memory_limit(max_memory),
             max(self.needs, key=lambda need: need.bytes),
         )
-        raise MemoryLimitError(
+        expected = (
             f"expected a run of at most {size_text(limit)}, but it needs {size_text(self.bytes)}, "
             f"of which {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
-            f"{size_text(largest.bytes)}: {self._remedy(largest, limit)}, or raise max_memory="
+            f"{size_text(largest.bytes)}: "
         )
+        way_out = self._remedy(largest, limit)
+        raise MemoryLimitError(Phrase(expected, Remedy(way_out, RAISE_MAX_MEMORY)))
 
     def _remedy(self, largest: MemoryNeed, limit: float) -> str:
         """What to do about the largest part."""
@@ -239,16 +246,9 @@ def _every(keep: KeepOptions) -> Iterator[int]:
 def flag_full(result: Result) -> Result:
     """The result with a diagnostic that its samples or series have ended it."""
     found = Diagnostic(
-        MEMORY_KIND,
-        "warning",
-        f"the run ended after {result.sweeps:,} sweeps, when its samples or series had reached the "
-        "limit of memory: keep fewer of them with every=, or raise max_memory=",
+        DiagnosticKind.MEMORY, "warning", (), {"sweeps": float(result.sweeps)}, KEEP_LESS
     )
-    return replace(
-        result,
-        diagnostics=(*result.diagnostics, found),
-        warnings=(*result.warnings, found.message),
-    )
+    return replace(result, diagnostics=(*result.diagnostics, found))
 
 
 # -- parts ----------------------------------------------------------------------------------------

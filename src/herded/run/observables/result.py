@@ -1,5 +1,6 @@
 """What a run found of an observable: its mean, how sure that is, and how it went."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from herded.run.diagnostics.intervals import t_quantile_95
 from herded.run.observables.recorder import Observables
 from herded.run.recording.growing_arrays import join_chains
 from herded.run.sampler_run import SamplerRun
+from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.suggestions import did_you_mean
 
 MIN_AUTOCORRELATION_TIMES = 10  # autocorrelation times that a series must last to tell one
@@ -40,9 +42,9 @@ class Observed:
         The means of independent chains, or of herds.
     members : int
         Of each herd; 1 of chains that are none.
-    doubt : str
-        Why the run is not to be trusted, as in `result.warnings`: such as chains that disagree, or
-        members that are still where they began. Empty where nothing is known against it.
+    diagnostics : tuple of Diagnostic
+        Why the run is not to be trusted: the warnings among `result.diagnostics`, such as chains
+        that disagree, or members that are still where they began.
 
     Examples
     --------
@@ -60,7 +62,7 @@ class Observed:
     every: int
     chain_means: np.ndarray
     members: int
-    doubt: str = field(default="", repr=False)
+    diagnostics: tuple[Diagnostic, ...] = field(default=(), repr=False)
     values: np.ndarray | None = field(default=None, repr=False)  # (chains, draws, ...)
     no_time: str = field(default="", repr=False)  # why an autocorrelation time would mean nothing
 
@@ -86,14 +88,14 @@ class Observed:
 
         Standard errors times Student's t for so many independent chains or herds (3.18 for four).
         It holds once the burn-in is over, and excludes bias as `standard_error` does. Where there
-        is a `doubt`, nobody knows how often each mode is to be counted: then it reaches from the
-        least to the greatest mean of a chain, or of a member of a herd, if it is not wider; without
-        a series, which tells these, it has no ends.
+        are `diagnostics`, nobody knows how often each mode is to be counted: then it reaches from
+        the least to the greatest mean of a chain, or of a member of a herd, if it is not wider;
+        without a series, which tells these, it has no ends.
         """
         error, chains = np.asarray(self.standard_error), len(self.chain_means)
         reach = t_quantile_95(chains) * error
         low, high = self.mean - reach, self.mean + reach
-        if self.doubt:
+        if self.diagnostics:
             none = np.full_like(error, np.inf)
             means = np.stack([-none, none]) if self.values is None else self.values.mean(axis=1)
             low, high = np.minimum(low, means.min(axis=0)), np.maximum(high, means.max(axis=0))
@@ -138,7 +140,9 @@ class Observed:
 
     def described(self) -> str:
         """The mean and its interval, in words."""
-        return self._mean_and_interval() + ("; doubtful, see result.warnings" if self.doubt else "")
+        return self._mean_and_interval() + (
+            "; doubtful, see result.warnings" if self.diagnostics else ""
+        )
 
     def _mean_and_interval(self) -> str:
         chains = len(self.chain_means)
@@ -172,16 +176,20 @@ def build_observable_results(run: SamplerRun) -> ObservableMapping:
             choice.every,
             means / (draws * run.layout.members),
             run.layout.members,
-            "",
-            join_chains(run, Observables, f"series {k}") if choice.series else None,
-            _why_no_time(run.method),
+            values=join_chains(run, Observables, f"series {k}") if choice.series else None,
+            no_time=_why_no_time(run.method),
         )
     return found
 
 
-def with_diagnostics(found: ObservableMapping, doubt: str) -> ObservableMapping:
-    """The same observables, with what speaks against the run."""
-    return ObservableMapping({name: replace(one, doubt=doubt) for name, one in found.items()})
+def with_diagnostics(
+    found: ObservableMapping, diagnostics: Sequence[Diagnostic]
+) -> ObservableMapping:
+    """The same observables, with the warnings among the diagnostics of their run."""
+    serious = tuple(one for one in diagnostics if one.severity == "warning")
+    return ObservableMapping(
+        {name: replace(one, diagnostics=serious) for name, one in found.items()}
+    )
 
 
 def _why_no_time(method: object) -> str:

@@ -20,6 +20,9 @@ from herded.run.diagnostics.intervals import t_quantile_99
 from herded.run.recording.log_z_kernels import log_mean_exp, score_replicas, solve_bridge_log_ratio
 from herded.run.recording.recorder_base import Recorder
 from herded.run.result import LogZEstimate
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import MORE_RUNGS, MORE_SWEEPS, Phrase, Remedy
 from herded.system.numerics.exp_log import log_array
 
 MAX_KEPT_SWEEPS = 2**16  # sweeps whose scores are kept; of longer runs every second, fourth, ...
@@ -175,28 +178,28 @@ def _estimate_of_ladder(
     return LadderEstimate(log_z, upwards, downwards, batches)
 
 
-def log_z_warnings(found: LogZEstimate, round_trips: list[float]) -> list[str]:
-    """What speaks against an estimate by ladders of so many round trips, as sentences."""
-    sentences = []
+def log_z_diagnostics(found: LogZEstimate, round_trips: list[float]) -> list[Diagnostic]:
+    """What speaks against an estimate by ladders of so many round trips."""
+    diagnostics = []
+
+    def warn(kind: DiagnosticKind, remedy: Remedy, **figures: float) -> None:
+        diagnostics.append(Diagnostic(kind, "warning", (), figures, remedy))
+
     if min(round_trips) < MIN_ROUND_TRIPS:
-        sentences.append(
-            f"log Z rests on {min(round_trips):.2g} round trips between the hottest rung and the "
-            "coldest: its interval may be too narrow; use more sweeps"
-        )
+        remedy = Remedy(MORE_SWEEPS, verb="use")
+        warn(DiagnosticKind.LOG_Z_ROUND_TRIPS, remedy, round_trips=min(round_trips))
     first, second = found.halves
     if not np.isfinite(found.log_z):
-        sentences.append(
-            "log Z is unknown: no state of the rung above the coldest was possible; use more "
-            "sweeps or more rungs"
-        )
+        remedy = Remedy(Phrase(MORE_SWEEPS, " or ", MORE_RUNGS), verb="use")
+        warn(DiagnosticKind.LOG_Z_UNKNOWN, remedy)
     elif abs(first - second) > max(2 * found.margin, 0.02):
-        sentences.append(
-            f"log Z of the first half of the run is {first:.6g}, that of the second {second:.6g}: "
-            "further apart than its interval explains, so that the burn-in was not long enough"
-        )
+        warn(DiagnosticKind.LOG_Z_HALVES, Remedy(), first_half=first, second_half=second)
     if abs(found.upwards - found.downwards) > max(1.0, 4 * found.margin):
-        sentences.append(
-            f"log Z is {found.upwards:.6g} from hot to cold and {found.downwards:.6g} from cold to "
-            "hot: rungs are too far apart, or have not burnt in; use more rungs or more sweeps"
+        remedy = Remedy(Phrase(MORE_RUNGS, " or ", MORE_SWEEPS), verb="use")
+        warn(
+            DiagnosticKind.LOG_Z_DIRECTIONS,
+            remedy,
+            upwards=found.upwards,
+            downwards=found.downwards,
         )
-    return sentences
+    return diagnostics

@@ -31,10 +31,11 @@ from herded.models.protocol import Model
 from herded.moves.blocks.move import Blocks
 from herded.run.diagnostics.cross_check import BP_CHECK_SECONDS, run_belief_propagation_check
 from herded.run.diagnostics.intervals import half_widths
-from herded.run.diagnostics.length_diagnostics import HALVES_DIFFER_KIND, SHORT_RUN_KIND
 from herded.run.memory.held_results import bytes_of_result, with_memory
-from herded.run.result import Diagnostic, Result
+from herded.run.result import Result
 from herded.run.selection.recommendation import SITE_UPDATES_PER_BLOCK_UPDATE, recommend_blocks
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import CONFINEMENT_KINDS, DiagnosticKind
 
 TRIAL_SHARE = 0.12  # of the seconds, for each rung that is tried
 CROSS_CHECK_SHARE = 0.06  # of them, for what is looked at after the last run
@@ -48,7 +49,12 @@ MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not c
 MAX_CHAIN_GAP = 0.5
 # Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
 # autocorrelation times on.
-KINDS_MENDED_BY_SWEEPS = ("disagreement", SHORT_RUN_KIND, HALVES_DIFFER_KIND)
+KINDS_MENDED_BY_SWEEPS = (
+    DiagnosticKind.DISAGREEMENT,
+    DiagnosticKind.SHORT_RUN,
+    DiagnosticKind.FEW_ROUND_TRIPS,
+    DiagnosticKind.HALVES_DIFFER,
+)
 MIN_TIMES_TO_ANSWER = 4.0
 
 
@@ -264,7 +270,7 @@ def _sampling_report(rung: Stage, result: Result) -> AttemptReport:
     if is_interrupted:
         said = f"interrupted after {result.sweeps} sweeps"
     elif against:
-        said = "; ".join(one.message.split(":")[0] for one in against)
+        said = "; ".join(one.headline for one in against)
         if _chains_nearly_agree(result):
             said += (
                 f", but are near: 95 % intervals are +- {_mean_half_width(result):.2g} on average"
@@ -318,7 +324,7 @@ def _doubt_key(tried: Attempt) -> tuple[bool, bool, bool, bool]:
         tried.result is None,
         _is_interrupted(tried),
         bool(against),
-        any(one.kind == "confinement" for one in against),
+        any(one.kind in CONFINEMENT_KINDS for one in against),
     )
 
 

@@ -101,7 +101,7 @@ def _ladder_report(rung: Stage, result: Result) -> AttemptReport:
         said = f"log Z is {result.log_z:.6g} +- {(high - low) / 2:.2g}"
     against = warned_of(result)
     if against:
-        said += "; " + "; ".join(one.message.split(":")[0] for one in against)
+        said += "; " + "; ".join(one.headline for one in against)
     took = result.provenance["seconds"]
     return AttemptReport(rung.name, result.method, took, not against, said)
 

@@ -27,6 +27,7 @@ from herded.models.protocol import Model, model_capabilities
 from herded.run.memory.method_estimate import estimate_run_memory
 from herded.run.selection.recommendation import DEFAULT_UPDATES, recommend
 from herded.system import memory_limits
+from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.memory_limits import Size
 
 DEFAULT_EXACT_MEMORY_BYTES = 2.0**32  # bytes that exact inference may take where no limit was given
@@ -50,7 +51,7 @@ class MethodChoice:
     burn_in: int | None = None  # sweeps, where they were found with the method,
     sweeps: int | None = None  # and those after it,
     chains: int | None = None  # of so many chains or herds
-    caveat: str = ""  # why any run of this length may be wrong
+    caveat: Diagnostic | None = None  # why any run of this length may be wrong
 
 
 def choose_method(

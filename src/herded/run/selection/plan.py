@@ -35,7 +35,7 @@ from herded.run.memory.held_results import remaining_limit
 from herded.run.query import Budget, KeepOptions, Query
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
-from herded.run.result import Diagnostic, Result
+from herded.run.result import Result
 from herded.run.result_check import check_result
 from herded.run.selection.annealing_restarts import anneal_until_time_is_up
 from herded.run.selection.escalation import (
@@ -55,6 +55,8 @@ from herded.run.selection.method_choice import (
     sampler_name,
 )
 from herded.system.argument_checks import edge_array
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, SECONDS, SWEEPS, Phrase
 
 NAMED_METHOD_SWEEPS, MAX_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
@@ -76,7 +78,7 @@ class Plan:
     layout: Layout | None = None  # where the choice has found it already
     memory: float | None = None  # bytes of the run, if they are known
     checkpoint: CheckpointHeader | None = None  # how far the run that is resumed is already
-    caveat: str = ""  # why any run of this length may be wrong
+    caveat: Diagnostic | None = None  # why any run of this length may be wrong
     escalation_updates: int = 0  # of each variable, for later stages; 0 where there are none
     checks_log_z: bool = False  # whether log Z of a ladder is compared with Bethe's estimate
 
@@ -251,10 +253,8 @@ def _count_burn_in(
         return 0
     if is_annealed(choice.method):
         if budget.burn_in:
-            raise MethodError(
-                "expected no burn_in for the best state, which is searched for by annealing: drop "
-                "it"
-            )
+            why = " for the best state, which is searched for by annealing: drop it"
+            raise MethodError(Phrase("expected no ", BURN_IN, why))
         return 0
     if budget.burn_in is not None:
         return budget.burn_in
@@ -317,10 +317,9 @@ def _run_planned_method(plan: Plan, query: Query) -> Result:
     if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
         return execute(query, check_result)
     if query.checkpoint.path is not None:
-        raise MethodError(
-            "expected sweeps= with checkpoint= for the best state, got seconds=: rounds of "
-            "annealing that the clock ends cannot be resumed"
-        )
+        why = ": rounds of annealing that the clock ends cannot be resumed"
+        with_checkpoint = Phrase(" with ", CHECKPOINT, " for the best state, got ")
+        raise MethodError(Phrase("expected ", SWEEPS, with_checkpoint, SECONDS, why))
     return anneal_until_time_is_up(query, seconds)
 
 
@@ -369,12 +368,7 @@ def _run_stage(query: Query, stage: Stage, seconds: float | None, name: str) -> 
 
 def _with_reason(result: Result, plan: Plan) -> Result:
     """Say why the method was chosen, and why any run as long as planned may be wrong."""
-    if plan.caveat and result.method == plan.method:
-        warnings.warn(plan.caveat, HerdedWarning, stacklevel=users_level())
-        found = Diagnostic("plan", "warning", plan.caveat)
-        result = replace(
-            result,
-            warnings=(plan.caveat, *result.warnings),
-            diagnostics=(found, *result.diagnostics),
-        )
+    if plan.caveat is not None and result.method == plan.method:
+        warnings.warn(plan.caveat.message, HerdedWarning, stacklevel=users_level())
+        result = replace(result, diagnostics=(plan.caveat, *result.diagnostics))
     return replace(result, reason=plan.reason)

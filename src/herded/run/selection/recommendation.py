@@ -24,11 +24,14 @@ from herded.models.factor_graph import has_factors
 from herded.models.protocol import Model
 from herded.models.validation import check_model
 from herded.moves.blocks.move import Blocks
+from herded.run.diagnostics.chain_agreement import EXACT_OR_MORE_SWEEPS
 from herded.run.diagnostics.confinement import find_confinement
 from herded.run.interrupts import interrupt_without_result
 from herded.run.selection.pilot import PILOT_MEMBERS, Pilot, run_pilot
 from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -67,14 +70,14 @@ class Recommendation:
     reason
         What was seen of the model and what is done about it, in a sentence.
     caveat
-        Why any run of this length may be wrong, in a sentence, or nothing; `infer` adds it to
-        the warnings of the result.
+        Why any run of this length may be wrong, if so; `infer` adds it to the diagnostics of the
+        result.
 
     Examples
     --------
     >>> choice = hd.recommend(hd.ising_grid(np.zeros((10, 10)), 0.2), sweeps=100_000)
     >>> choice.chains, choice.method.herd > 64, choice.caveat
-    (4, True, '')
+    (4, True, None)
     """
 
     method: Gibbs | HerdedGibbs
@@ -82,7 +85,7 @@ class Recommendation:
     burn_in: int
     chains: int
     reason: str
-    caveat: str = ""
+    caveat: Diagnostic | None = None
 
 
 @interrupt_without_result()
@@ -136,7 +139,7 @@ def recommend(
     if seconds is not None and not (is_number_between(seconds, 0, float("inf")) and seconds > 0):
         raise MethodError(f"expected seconds above 0, got {seconds!r}")
     budget = DEFAULT_UPDATES if sweeps is None and seconds is None else sweeps
-    if find_walls_of_hard_zeros(model, seed):
+    if has_walls_of_hard_zeros(model, seed):
         return recommend_blocks(int(budget or DEFAULT_UPDATES), seed)
     return recommend_single_site(model, budget, seconds=seconds, seed=seed, max_memory=max_memory)
 
@@ -181,10 +184,8 @@ def recommend_after_pilot(
     observation = f"in a pilot of {pilot.sweeps:,} sweeps "
     if not pilot.is_sure:
         observation += "the slowest variable hardly moved on"
-        caveat = (
-            f"the chains may agree and be wrong: {observation}, so that nobody knows how long this "
-            "model takes to mix; use exact inference where it fits, or more sweeps"
-        )
+        figures = {"sweeps": float(pilot.sweeps)}
+        caveat = Diagnostic(DiagnosticKind.PLAN, "warning", (), figures, EXACT_OR_MORE_SWEEPS)
         return recommend_herding_in_time(model, budget, seed, max_memory, observation, caveat)
     observation += f"the slowest variable had an autocorrelation time of {pilot.time:.2g} sweeps"
     least = max(MIN_MEMBER_SWEEPS, round(SWEEPS_PER_POWER * budget**PILOT_TIME_EXPONENT))
@@ -214,12 +215,12 @@ def recommend_after_pilot(
     )
 
 
-def find_walls_of_hard_zeros(model: Model, seed: int) -> str:
-    """What hard zeros keep single moves from, as `find_confinement` proves it of some starts."""
+def has_walls_of_hard_zeros(model: Model, seed: int) -> bool:
+    """Whether hard zeros confine single moves, as `find_confinement` proves it of some starts."""
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
-        return ""
+        return False
     keys = [stream_key(seed, c, StreamPurpose.RECOMMENDATION) for c in range(RECOMMENDED_HERDS)]
-    return find_confinement(model, np.stack(dispersed_starts(model, keys)))
+    return find_confinement(model, np.stack(dispersed_starts(model, keys))) is not None
 
 
 def recommend_blocks(budget: int, seed: int) -> Recommendation:
@@ -243,7 +244,7 @@ def recommend_herding_in_time(
     seed: int,
     max_memory: Size | None,
     observation: str,
-    caveat: str = "",
+    caveat: Diagnostic | None = None,
 ) -> Recommendation:
     """Chains that herd in time; of a model that is not made of factors, Gibbs chains.
 

@@ -1,0 +1,1 @@
+"""Tests of diagnostics as values: their kinds, sentences and remedies."""
