@@ -44,7 +44,7 @@ LABELS = {  # where the title of a page is long
     "benchmarks": "Speed and accuracy",
     "architecture": "Architecture",
     "design/large-lattices": "Workers and tiles",
-    "design/compilation": "Compilation",
+    "design/kernels/compilation": "Compilation",
     "design/runs": "Runs",
     "design/live": "The live page",
 }
@@ -57,10 +57,13 @@ def sections() -> dict[str, list[str]]:
     files = page_files()
     found = {}
     for title, (folder, names) in SECTIONS.items():
-        there = [path.stem for path in files.values() if path.parent == DOCS / folder]
+        paths = [path.relative_to(DOCS) for path in files.values()]
+        there = {path.stem: path for path in paths if path.parts[0] == folder}
         ordered = [name for name in names if name in there or name in GENERATED]
         ordered += [name for name in there if name not in names]
-        found[title] = [name if name in GENERATED else f"{folder}/{name}" for name in ordered]
+        found[title] = [
+            there[name].with_suffix("").as_posix() if name in there else name for name in ordered
+        ]
     found[RESULTS_SECTION] += [f"results/{path.stem}" for path in sorted(RESULTS.glob("*.md"))]
     return found
 

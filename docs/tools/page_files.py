@@ -16,5 +16,5 @@ def page_files() -> dict[str, Path]:
     files = {path.stem: path for path in paths}
     if len(files) < len(paths):
         raise ValueError("expected every page outside design/ to have a name of its own")
-    notes = sorted((DOCS / NOTES).glob("*.md"))
-    return files | {f"{NOTES}/{path.stem}": path for path in notes}
+    notes = sorted((DOCS / NOTES).rglob("*.md"))
+    return files | {path.relative_to(DOCS).with_suffix("").as_posix(): path for path in notes}
