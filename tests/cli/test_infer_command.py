@@ -10,6 +10,9 @@ import pytest
 
 import herded as hd
 from herded.run.selection.plan import execute_plan
+from herded.system.diagnostics.diagnostic import Diagnostic
+from herded.system.diagnostics.kinds import DiagnosticKind
+from herded.system.diagnostics.phrases import MAX_MEMORY, Phrase, Remedy
 from tests.support.commands import found, run, small_grid, warning, write_small_files
 from tests.support.timeouts import ticking
 
@@ -195,8 +198,10 @@ def test_a_solver_that_does_not_converge_is_doubted(capsys):
 
 
 def test_warnings_of_a_result_are_passed_on(capsys, monkeypatch):
-    sentence = "chains disagree about variable 3: run longer"
-    monkeypatch.setattr("herded.cli.commands.infer.execute_plan", warning(execute_plan, sentence))
+    remedy = Remedy(Phrase("raise ", MAX_MEMORY))
+    found = Diagnostic(DiagnosticKind.MEMORY, "warning", (), {"sweeps": 10.0}, remedy)
+    sentence = found.message.replace("max_memory=", "--max-memory")
+    monkeypatch.setattr("herded.cli.commands.infer.execute_plan", warning(execute_plan, found))
     options = ("infer", "grid.uai", "--method", "gibbs", "--sweeps", 10)
     code, out, err = run(capsys, *options)
     assert code == 0 and f"\nwarning    {sentence}\n" in out and err == ""

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,13 +72,12 @@ def fails(capsys, code, *arguments):
     return err
 
 
-def warning(infer, *sentences):
-    """`infer`, whose results have these warnings."""
+def warning(infer, *diagnostics):
+    """`infer`, whose results have these diagnostics."""
 
     def warned(*args, **kwargs):
         result = infer(*args, **kwargs)
-        object.__setattr__(result, "warnings", sentences)
-        return result
+        return replace(result, diagnostics=diagnostics)
 
     return warned
 
