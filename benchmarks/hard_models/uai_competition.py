@@ -185,7 +185,7 @@ def _row(known: Known, name: str, result: Result, cpu: float) -> str:
             f"{half_widths(result.chain_marginals, result.kept.get('control'))[open_].mean():.1e}"
         )
     said = "; ".join(one.message.split(":")[0] for one in warned_of(result))
-    answered = next((s.name for s in result.escalation if s.method == repr(result.method)), "")
+    answered = next((s.name for s in result.escalation if s.method == result.method), "")
     what = f"{name}: {answered}" if answered else name
     size = f"{known.model.n_variables:,}"
     return f"| {known.name} | {size} | {what} | {error} | {reach} | {cpu:.2g} | {said} |"

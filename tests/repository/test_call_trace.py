@@ -11,10 +11,10 @@ import pytest
 import herded as hd
 from tests.repository import call_trace
 
-# Of infer on a grid: 14 of 36 files estimate memory, record, and judge the length of the run.
-FILES, CROSSINGS, FRAMES = 36, 210, 7
-FILES_OF_A_CHOICE = 21  # of infer without a method
-FILES_OF_A_COMMAND = 33
+# Of infer on a grid: 14 of 42 files estimate memory, record, and judge the length of the run.
+FILES, CROSSINGS, FRAMES = 42, 218, 7
+FILES_OF_A_CHOICE = 25  # of infer without a method
+FILES_OF_A_COMMAND = 40
 
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="kernels are plain functions"
