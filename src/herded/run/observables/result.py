@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MethodError, NotKeptError
+from herded.methods.protocol import sampler_capabilities
 from herded.methods.schedule import is_annealed
 from herded.run.diagnostics.autocorrelation import autocorrelation_times
 from herded.run.diagnostics.intervals import t_quantile_95
@@ -196,5 +197,6 @@ def _why_no_time(method: object) -> str:
     """What draws are, where not at random from one distribution."""
     if is_annealed(method):
         return "a temperature that falls"
-    kind = type(method).__name__
-    return f"{kind}, whose draws follow from each other" if "Herded" in kind else ""
+    if sampler_capabilities(method).herds_in_time:
+        return f"{type(method).__name__}, whose draws follow from each other"
+    return ""

@@ -14,7 +14,7 @@ from herded.system.diagnostics.text import (
 if TYPE_CHECKING:
     from herded.system.diagnostics.diagnostic import Diagnostic
 
-MULTIMODAL = "the model has several modes or mixes slowly, so do not trust these averages; "
+MULTIMODAL = "the model is multimodal or mixes slowly, so these averages are unreliable; "
 MAX_LISTED_NAMES = 3  # names in a sentence
 SAME_START = "all chains started from the same state, so that their agreement proves little"
 
