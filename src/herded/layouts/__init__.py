@@ -6,10 +6,18 @@ chains, whose `State` (`state.py`) is all that changes, and advances them by swe
 `visit_order.py`. `herd_base.py` is what layouts of herds share; `factor_arrays.py`,
 `chain_arrays.py` and `hashed_weights.py` are arrays that kernels of several layouts read.
 
-Each folder is a family of layouts: `grid`, `grid_nd` and `potts` for lattices, `binary_pairs` and
-`pairs` for pair interactions, `general` for tables and factors, `callback` for models given by
-functions, `blocks` for several variables at once. A folder has `layout.py` (the layout),
-`arrays.py` (what kernels read) and `sweeps.py` (the kernels), and the same of its herds.
+Each folder is a family of layouts, with the `kind` by which `layout=` names them:
+
+    grid, grid_nd, potts   "grid"               lattices of two states, of any dimension, of more
+    binary_pairs           "field", "dense"     two states, pair couplings and fields
+    pairs                  "pairs"              any states, factors of two variables
+    general                "table", "factor"    any model: tabulated conditionals, or its factors
+    callback               "function"           models given by functions
+    blocks                 "blocks"             sets of variables at once
+
+A folder has `layout.py` (the layout), `arrays.py` (what kernels read) and `sweeps.py` (the
+kernels), and the same for its herds. The docstring of a method, such as `methods/gibbs.py`, lists
+the functions in which each of its steps runs.
 
 Start reading at `base.py` and `choose.py`, then `general/site_sweeps.py`, the plainest kernel.
 """

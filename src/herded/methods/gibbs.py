@@ -18,6 +18,7 @@ Errors fall as 1 / sqrt(T). In a herd every member is such a chain, and they dra
                                          layouts.general.site_herd_sweeps.vector_herd
     sweeps of grids of two states        layouts.grid.sweeps.grid_sweeps
                                          layouts.grid.herd_sweeps.grid_herd_sweeps
+    draw x_i in a strip of a grid        layouts.grid.sweeps.draw_strip_states
     sweeps of blocks                     layouts.blocks.sweeps.sweep_blocks_of_chain
                                          layouts.blocks.sweeps.sweep_blocks_of_herd
     falling temperature                  methods.schedule.inverse_temperatures

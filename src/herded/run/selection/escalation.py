@@ -1,17 +1,17 @@
-"""Climb from cheap moves to dear ones until chains agree: what `auto` does where nothing is exact.
+"""Try methods from cheap to costly until chains agree: what `auto` does where exact does not fit.
 
-Single sites, alone or in herds, come first, since most models ask for no more. Where chains
-disagree or hard zeros wall them in, blocks pass the zeros, and tempering the modes. The first rung
-whose chains agree answers, or disagree on a few marginals only and are near on average: its warning
-stays, and what dearer rungs gain there, more sweeps do, too. Where there is none, the rung answers
-that is doubted least: of those that are warned of alike the one whose chains are nearest to each
-other. Belief propagation is then a witness: often near where there are hard zeros, at times far off
-without a sign of it, so that it is compared and said, and never taken.
+Single sites come first, alone or in herds, since most models need nothing else. If chains disagree
+or hard zeros confine them, blocks cross the zeros, and then tempering crosses the modes. The first
+stage whose chains agree is returned. So is a stage whose chains disagree on few marginals and are
+close on average: it keeps its warning, and more sweeps help there as much as costlier stages do.
+If no stage succeeds, the least doubtful result is returned; among equally doubtful results, the one
+whose chains agree best. Belief propagation is then run as a cross-check. It is often close on
+models with hard zeros and sometimes far off without a sign, so it is reported and never returned.
 
-`python -m benchmarks.accuracy.calibration escalate` prints what every rung would have answered on
+`python -m benchmarks.accuracy.calibration escalate` prints what every stage would have answered on
 random models.
 
-With seconds every rung is tried for a small share of them, and the one that answers has the rest.
+With a time budget, every stage is tried for a small share of it, and the chosen stage has the rest.
 """
 
 import time
@@ -37,7 +37,7 @@ from herded.run.selection.recommendation import SITE_UPDATES_PER_BLOCK_UPDATE, r
 from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.diagnostics.kinds import CONFINEMENT_KINDS, DiagnosticKind
 
-TRIAL_SHARE = 0.12  # of the seconds, for each rung that is tried
+TRIAL_SHARE = 0.12  # of the seconds, for each stage that is tried
 CROSS_CHECK_SHARE = 0.06  # of them, for what is looked at after the last run
 STAGE_CHAINS = 4
 LADDER_RUNGS = 8  # of a ladder
@@ -47,7 +47,7 @@ MAX_CROSS_CHECK_GAP = 0.05  # of two marginals
 MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not climbed over,
 # unless some marginal of theirs is: a mode of few variables hides in an average
 MAX_CHAIN_GAP = 0.5
-# Kinds of diagnostics that more sweeps mend as well as a dearer rung does, from so many
+# Kinds of diagnostics that more sweeps mend as well as a costlier stage does, from so many
 # autocorrelation times on.
 KINDS_MENDED_BY_SWEEPS = (
     DiagnosticKind.DISAGREEMENT,
@@ -69,7 +69,7 @@ class AttemptReport:
     blocks (0.5 s): the chains agree
     """
 
-    name: str  # of the rung, as the command line says it
+    name: str  # of the stage, as the command line says it
     method: Method
     seconds: float
     agrees: bool  # with itself: nothing speaks against it
@@ -95,9 +95,9 @@ class Stage(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """A rung, and what came of it: a result, or why there is none."""
+    """A stage, and what came of it: a result, or why there is none."""
 
-    rung: Stage
+    stage: Stage
     result: Result | None
     step: AttemptReport
     error: HerdedError | None = None
@@ -106,7 +106,7 @@ class Attempt(NamedTuple):
     def memory(self) -> float:
         """Bytes that were taken at most: of the run, and of what was held meanwhile."""
         run = 0.0 if self.result is None else self.result.provenance.get("memory_at_most", 0.0)
-        return self.rung.held + float(run)
+        return self.stage.held + float(run)
 
     @property
     def held(self) -> float:
@@ -121,19 +121,19 @@ StageRunner = Callable[[Stage, float | None, str], Result]
 def escalate(
     model: Model, first: Stage, run: StageRunner, updates: int, seconds: float | None = None
 ) -> Result:
-    """The answer of the first rung that is enough, or of the least doubtful; with its steps."""
+    """Return the first result that is good enough, or the least doubtful, with what was tried."""
     began, steps, compiling, memory = time.perf_counter(), list[AttemptReport](), 0.0, 0.0
     share = None if seconds is None else TRIAL_SHARE * seconds
     limit = None if seconds is None else (1 - CROSS_CHECK_SHARE) * seconds
     best = last = None
     first_is_enough = False
-    for rung in (first, *later_stages(model, first, updates, by_clock=seconds is not None)):
+    for stage in (first, *later_stages(model, first, updates, by_clock=seconds is not None)):
         if (
             seconds is not None
             and _seconds_without_compiling(began, compiling) > (1 - TRIAL_SHARE) * seconds
         ):
             break
-        last = attempt_stage(run, rung._replace(held=0.0 if best is None else best.held), share)
+        last = attempt_stage(run, stage._replace(held=0.0 if best is None else best.held), share)
         steps.append(last.step)
         compiling, memory = compiling + _compiling(last), max(memory, last.memory)
         first_is_enough |= len(steps) == 1 and is_sufficient(last)
@@ -163,7 +163,7 @@ def escalate(
 
 
 def _as_interrupted(result: Result) -> Result:
-    """The result of a stage, as that of a climb that was interrupted later."""
+    """The result of a stage as that of an escalation that was interrupted later."""
     return replace(result, provenance={**result.provenance, "interrupted": True})
 
 
@@ -206,7 +206,7 @@ def tempering_stage(model: Model, seed: int, updates: int, chains: int, *, by_cl
 def keep_better_state(
     found: Result, first: Stage, other: Stage, run: Callable[[Stage], Result]
 ) -> Result:
-    """The result with the better best state: what was found, or what another rung finds."""
+    """The result with the better best state: what was found, or what another stage finds."""
     steps = [_search_report(first, found)]
     if not found.provenance["interrupted"]:
         try:
@@ -223,37 +223,37 @@ def keep_better_state(
     return replace(found, escalation=tuple(steps))
 
 
-def _search_report(rung: Stage, result: Result) -> AttemptReport:
+def _search_report(stage: Stage, result: Result) -> AttemptReport:
     """What a search says."""
     said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
-    return AttemptReport(rung.name, rung.method, result.provenance["seconds"], True, said)
+    return AttemptReport(stage.name, stage.method, result.provenance["seconds"], True, said)
 
 
-def attempt_stage(run: StageRunner, rung: Stage, seconds: float | None, how: str = "") -> Attempt:
-    """Run a rung; what refuses is passed over."""
+def attempt_stage(run: StageRunner, stage: Stage, seconds: float | None, how: str = "") -> Attempt:
+    """Run a stage, or record why it could not run."""
     began = time.perf_counter()
     try:
-        result = run(rung, seconds, rung.name + how)
+        result = run(stage, seconds, stage.name + how)
     except InfeasibleError:
         raise
     except HerdedError as error:
         took = time.perf_counter() - began
-        step = AttemptReport(rung.name, rung.method, took, False, f"could not run: {error}")
-        return Attempt(rung, None, step, error)
-    return Attempt(rung, result, _sampling_report(rung, result))
+        step = AttemptReport(stage.name, stage.method, took, False, f"could not run: {error}")
+        return Attempt(stage, None, step, error)
+    return Attempt(stage, result, _sampling_report(stage, result))
 
 
 def _rerun_for_remaining_time(run: StageRunner, best: Attempt, seconds: float) -> Attempt | None:
-    """The rung that answers, for the rest of the time, if it is enough for a burn-in."""
-    rung = best.rung._replace(held=best.held)
+    """The stage that answers, for the rest of the time, if it is enough for a burn-in."""
+    stage = best.stage._replace(held=best.held)
     if best.result is not None:  # which tells how many sweeps there will be
         facts = best.result.provenance
         speed = (best.result.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
-        burn_in = max(rung.burn_in, int(speed * seconds) // (2 * BURN_IN_DIVISOR))
+        burn_in = max(stage.burn_in, int(speed * seconds) // (2 * BURN_IN_DIVISOR))
         if burn_in >= speed * seconds:
             return None
-        rung = rung._replace(burn_in=burn_in)
-    return attempt_stage(run, rung, seconds, " at length") if seconds > 0 else None
+        stage = stage._replace(burn_in=burn_in)
+    return attempt_stage(run, stage, seconds, " at length") if seconds > 0 else None
 
 
 def _prefer_longer_run(best: Attempt, again: Attempt) -> Attempt:
@@ -264,7 +264,7 @@ def _prefer_longer_run(best: Attempt, again: Attempt) -> Attempt:
     return best if _is_interrupted(again) and again.result.sweeps < sweeps else again
 
 
-def _sampling_report(rung: Stage, result: Result) -> AttemptReport:
+def _sampling_report(stage: Stage, result: Result) -> AttemptReport:
     against = warned_of(result)
     is_interrupted = bool(result.provenance["interrupted"])
     if is_interrupted:
@@ -280,7 +280,7 @@ def _sampling_report(rung: Stage, result: Result) -> AttemptReport:
     else:
         said = "nothing speaks against it"
     agrees = not (against or is_interrupted)
-    return AttemptReport(rung.name, rung.method, result.provenance["seconds"], agrees, said)
+    return AttemptReport(stage.name, stage.method, result.provenance["seconds"], agrees, said)
 
 
 def warned_of(result: Result) -> list[Diagnostic]:
@@ -289,7 +289,7 @@ def warned_of(result: Result) -> list[Diagnostic]:
 
 
 def is_sufficient(tried: Attempt) -> bool:
-    """Whether nothing speaks against it, or nothing that a dearer rung would mend cheaply."""
+    """Whether it has no warning, or none that a costlier stage would mend cheaply."""
     return tried.step.agrees or (tried.result is not None and _chains_nearly_agree(tried.result))
 
 
@@ -345,7 +345,7 @@ def _is_interrupted(tried: Attempt) -> bool:
 
 def _has_all_sweeps(tried: Attempt) -> bool:
     """Whether it has done all sweeps that it was to do."""
-    sweeps = tried.rung.sweeps
+    sweeps = tried.stage.sweeps
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
 
 

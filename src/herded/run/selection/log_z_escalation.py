@@ -33,13 +33,13 @@ MAX_RUNG_DISTANCE = 2.0
 RUNGS_PER_WORD, MAX_LOG_Z_RUNGS = 8, 64  # kernels take so many rungs at once
 
 
-def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) -> Result:
+def escalate_log_z(stage: Stage, run: StageRunner, seconds: float | None = None) -> Result:
     """log Z by a ladder, with what was tried and what belief propagation says of it."""
     steps: list[AttemptReport] = []
-    if seconds is None or rung.sweeps is not None:
-        result = run(rung, seconds, rung.name)
+    if seconds is None or stage.sweeps is not None:
+        result = run(stage, seconds, stage.name)
     else:
-        result, steps = _run_within_budget(rung, run, (1 - CROSS_CHECK_SHARE) * seconds)
+        result, steps = _run_within_budget(stage, run, (1 - CROSS_CHECK_SHARE) * seconds)
     if "bridged" not in result.kept:
         if result.provenance["interrupted"]:
             return result
@@ -48,7 +48,7 @@ def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) 
             f"{result.sweeps}: "
             "give more, or more seconds"
         )
-    steps.append(_ladder_report(rung, result))
+    steps.append(_ladder_report(stage, result))
     if result.provenance["interrupted"]:
         return replace(result, escalation=tuple(steps))
     return replace(
@@ -57,29 +57,29 @@ def escalate_log_z(rung: Stage, run: StageRunner, seconds: float | None = None) 
 
 
 def _run_within_budget(
-    rung: Stage, run: StageRunner, seconds: float
+    stage: Stage, run: StageRunner, seconds: float
 ) -> tuple[Result, list[AttemptReport]]:
     """The answer of a long ladder, and what a short one said; or its answer where it is all."""
     began = time.perf_counter()
     try:
-        trial = run(rung, PILOT_SHARE * seconds, rung.name)
+        trial = run(stage, PILOT_SHARE * seconds, stage.name)
     except MethodError:  # not even the burn-in was done
         left = seconds - (time.perf_counter() - began)
-        return run(rung, max(left, PILOT_SHARE * seconds), f"{rung.name} at length"), []
+        return run(stage, max(left, PILOT_SHARE * seconds), f"{stage.name} at length"), []
     facts = trial.provenance
     left = seconds + facts["compiling"] - (time.perf_counter() - began)
     speed = (trial.sweeps + facts["burn_in"]) / max(facts["seconds"], 1e-9)
     sweeps = int(speed * left)
     if facts["interrupted"] or sweeps < MIN_LADDER_SWEEPS:
         return trial, []
-    before: Any = rung.method
+    before: Any = stage.method
     method = replace(before, rungs=_count_rungs_needed(trial, before.rungs))
     burn_in = sweeps * before.rungs // method.rungs // BURN_IN_DIVISOR
-    longer = rung._replace(method=method, burn_in=max(rung.burn_in, burn_in))
-    found = run(longer, left, f"{rung.name} at length")
+    longer = stage._replace(method=method, burn_in=max(stage.burn_in, burn_in))
+    found = run(longer, left, f"{stage.name} at length")
     if found.provenance["interrupted"] and "bridged" not in found.kept:  # too early for an answer
         return replace(trial, provenance={**facts, "interrupted": True}), []
-    return found, [_ladder_report(rung, trial)]
+    return found, [_ladder_report(stage, trial)]
 
 
 def _count_rungs_needed(trial: Result, rungs: int) -> int:
@@ -93,7 +93,7 @@ def _count_rungs_needed(trial: Result, rungs: int) -> int:
     )
 
 
-def _ladder_report(rung: Stage, result: Result) -> AttemptReport:
+def _ladder_report(stage: Stage, result: Result) -> AttemptReport:
     """What a ladder says."""
     said = "too few sweeps"
     if "bridged" in result.kept:
@@ -103,11 +103,11 @@ def _ladder_report(rung: Stage, result: Result) -> AttemptReport:
     if against:
         said += "; " + "; ".join(one.headline for one in against)
     took = result.provenance["seconds"]
-    return AttemptReport(rung.name, result.method, took, not against, said)
+    return AttemptReport(stage.name, result.method, took, not against, said)
 
 
 def _bethe_report(result: Result, seconds: float) -> list[AttemptReport]:
-    """What belief propagation says of log Z: a witness, which is not taken."""
+    """Compare with belief propagation: a cross-check, which is never the answer."""
     if not has_factors(result.model):
         return []
     try:

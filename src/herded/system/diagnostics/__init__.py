@@ -7,8 +7,7 @@ the sentence of each kind, `texts.py` finds it. `phrases.py` is text that names 
 renders it with keywords (`chains=4`), the command line with its own options (`--chains 4`). Errors
 that advise an option carry such a phrase, too.
 
-To add a diagnostic, add a kind and its meaning in `kinds.py`, its sentence in one of the two
-modules of texts, and a function that finds it in `herded.run.diagnostics`.
+The docstring of `herded.run.diagnostics` lists what a new diagnostic needs.
 
 Start reading at `diagnostic.py`.
 """
