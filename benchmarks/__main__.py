@@ -47,7 +47,7 @@ from benchmarks.herds import (
     phase_orders,
 )
 from benchmarks.learning import bayesian_models, fit_improvement, ner_speed, parameter_recovery
-from benchmarks.peers import comparison_page
+from benchmarks.peers import comparison_page, row_queries
 from benchmarks.speed import (
     callback_models,
     grids_3d,
@@ -100,6 +100,7 @@ APART = {
     "herd-spread": energy_spread,
     "which-method": which_method,
     "tempered": tempering,
+    "queries": row_queries,
     "readme": readme_figures,
     "run-length": run_length,
     "ladders": ladder_settings,
