@@ -4,12 +4,16 @@ import json
 import math
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import herded as hd
-from herded.run.selection.plan import execute_plan
+from herded.cli.run_setup import RunSetup
+from herded.run.query import Budget, Query
+from herded.run.selection.escalation import AttemptReport
+from herded.run.selection.plan import Plan, execute_plan
 from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.diagnostics.phrases import MAX_MEMORY, Phrase, Remedy
@@ -227,6 +231,21 @@ def test_the_best_state_by_the_clock(capsys, monkeypatch):
     answer = found(capsys, "infer", "grid.uai", *options)
     assert answer["state"] == TRUTH.best.state.tolist()
     assert answer["sweeps"] > 1000 and 0.5 <= answer["seconds"] < 0.6  # more than one round
+
+
+def test_a_later_round_of_annealing_answers_by_the_planned_method():
+    planned = hd.HerdedGibbs("pooled", schedule="linear")
+    later = replace(planned, seed=planned.seed + 3)
+    result = hd.infer(GRID, later, sweeps=20, chains=2, keep=[hd.BestState()])
+    query = Query(GRID, "auto", "map", Budget(seconds=2.0))
+    setup = RunSetup(query, Plan("herded", planned, "", None, 0, 4), 0.0, ())
+    ladder = AttemptReport("tempered", hd.Tempered(hd.Gibbs()), 1.0, True, "")
+    tried = AttemptReport("annealing", planned, 1.0, True, ""), ladder
+    answered = setup.after(replace(result, escalation=tried))
+    assert (answered.choice.name, answered.method) == ("herded", later)
+    assert (answered.sweeps, answered.chains) == (20, 2)
+    other = replace(result, method=ladder.method, escalation=tried)
+    assert setup.after(other).choice.name == "tempered"
 
 
 def test_the_best_state_as_text(capsys):

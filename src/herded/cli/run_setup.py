@@ -107,11 +107,15 @@ class RunSetup:
         return f"{self.choice.name}{settings}{reason}"
 
     def after(self, result: Result) -> "RunSetup":
-        """The same with the method and the run that have answered, where a climb came to others."""
+        """The same with the method and the run that answered, where several were tried.
+
+        Rounds of annealing are the planned method with other seeds: they keep its name.
+        """
         if not result.escalation or result.method == self.method:
             return self
         facts = result.provenance
-        name = next(step.name for step in result.escalation if step.method == result.method)
+        names = (step.name for step in result.escalation if step.method == result.method)
+        name = next(names, self.choice.name)
         choice = replace(
             self.choice,
             name=name,

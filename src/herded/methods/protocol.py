@@ -119,6 +119,9 @@ class SolverCapabilities(Capabilities):
         fields of the answer, and `find(layout, field)` gives another one later, or None.
     can_save
         Whether its state has `arrays()` and `restore(arrays)`, so that it can have checkpoints.
+    counts_parts
+        Of a solver in one step: whether its state has `total`, the number of parts of the work, of
+        which `sweep` are done.
 
     Examples
     --------
@@ -129,6 +132,7 @@ class SolverCapabilities(Capabilities):
     in_one_step: bool = False
     computes_on_request: bool = False
     can_save: bool = False
+    counts_parts: bool = False
 
 
 DEFAULT_SAMPLER_CAPABILITIES = SamplerCapabilities()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import NotKeptError
-from herded.plot.figure_helpers import WIDTH_INCHES, plain_axis_label
+from herded.plot.figure_helpers import WIDTH_INCHES, PlottedResult, plain_axis_label
 from herded.system.figures import (
     GIBBS_COLOUR,
     HERDED_COLOUR,
@@ -22,7 +22,7 @@ MAX_LINE_POINTS = 2000  # points of a line
 
 
 @with_plot_style
-def curve(results: Any) -> Any:
+def curve(results: PlottedResult | Mapping[str, PlottedResult]) -> Any:
     """Plot the error of marginals against sweeps, for runs with `keep=[ErrorCurve(reference)]`.
 
     Parameters
@@ -59,7 +59,7 @@ def curve(results: Any) -> Any:
 
 
 @with_plot_style
-def series(result: Any, name: str | None = None) -> Any:
+def series(result: PlottedResult, name: str | None = None) -> Any:
     """Plot the values of observables against sweeps; thin lines are chains, or members of herds.
 
     Parameters

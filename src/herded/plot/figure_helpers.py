@@ -1,6 +1,7 @@
 """Helpers shared by the plots: sizes, images with a scale, names that fit."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,7 +12,39 @@ WIDTH_INCHES = 6.4
 MAX_NAME_CHARS = 24  # characters of a name
 
 
-def plain_axis_label(label: Any, longest: int = MAX_NAME_CHARS) -> str:
+class PlottedResult(Protocol):
+    """What plots read of a result, which is of a layer above this one."""
+
+    @property
+    def model(self) -> Model:
+        """The model that it is a result for."""
+
+    @property
+    def kept(self) -> Mapping[str, Any]:
+        """What the run kept, by name."""
+
+    @property
+    def interval(self) -> np.ndarray:
+        """Intervals of the marginals."""
+
+    @property
+    def chain_marginals(self) -> np.ndarray:
+        """The marginals of each chain."""
+
+    @property
+    def samples(self) -> np.ndarray:
+        """The samples of each chain."""
+
+    @property
+    def curve(self) -> Any:
+        """The errors along the run, of each chain."""
+
+    @property
+    def observables(self) -> Mapping[str, Any]:
+        """The observables, by name."""
+
+
+def plain_axis_label(label: object, longest: int = MAX_NAME_CHARS) -> str:
     """Shorten a name for use as an axis label, without letting matplotlib read formulas in it."""
     text = ",".join(map(str, label)) if isinstance(label, tuple) else str(label)
     text = "".join(c if c.isprintable() else "?" for c in text).replace("$", r"\$")

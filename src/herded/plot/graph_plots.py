@@ -6,7 +6,8 @@ import numpy as np
 
 from herded.models.factor_graph import to_factor_graph
 from herded.models.naming import variable_label
-from herded.plot.figure_helpers import plain_axis_label, shared_state
+from herded.models.protocol import Model
+from herded.plot.figure_helpers import PlottedResult, plain_axis_label, shared_state
 from herded.system.figures import HERDED_COLOUR, subplots, with_plot_style
 
 MAX_NODE_NAMES = 60
@@ -16,7 +17,7 @@ SPRING_ROUNDS = 120
 
 
 @with_plot_style
-def graph(of: Any) -> Any:
+def graph(of: Model | PlottedResult) -> Any:
     """Plot the variables of a model and which of them share a factor.
 
     For a result with two states the colour is P(x = 1), with more it is the probability of the most
@@ -36,8 +37,9 @@ def graph(of: Any) -> Any:
     >>> model = hd.chain_model(np.zeros((6, 2)), np.eye(2))
     >>> hd.plot.graph(model).savefig("graph.png")
     """
-    model = getattr(of, "model", of)
-    table = of.kept["chain_marginals"].mean(axis=0) if "chain_marginals" in _find_kept(of) else None
+    model, kept = (of, {}) if isinstance(of, Model) else (of.model, of.kept)
+    chains = kept.get("chain_marginals")
+    table = None if chains is None else chains.mean(axis=0)
     edges = _edges(model)
     places = _places(model, edges)
     n = model.n_variables
@@ -79,19 +81,14 @@ def graph(of: Any) -> Any:
     return figure
 
 
-def _find_kept(of: Any) -> Any:
-    found = getattr(of, "kept", {})
-    return {name for name, value in found.items() if value is not None}
-
-
-def _edges(model: Any) -> np.ndarray:
+def _edges(model: Model) -> np.ndarray:
     """Return the pairs i < j (E, 2) that share a factor."""
     start, members = to_factor_graph(model).adjacency
     owner = np.repeat(np.arange(model.n_variables), np.diff(start))
     return np.stack([owner, members], axis=1)[owner < members]
 
 
-def _places(model: Any, edges: np.ndarray) -> np.ndarray:
+def _places(model: Model, edges: np.ndarray) -> np.ndarray:
     """Return the positions (N, 2) at which variables are drawn."""
     n, shape = model.n_variables, model.shape
     if len(shape) > 1:

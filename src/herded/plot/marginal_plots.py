@@ -1,5 +1,6 @@
 """Marginals as plots: images of grids, bars of a few variables, a curve of many."""
 
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from herded.models.naming import state_label, variable_index, variable_label
 from herded.models.protocol import Model
 from herded.plot.figure_helpers import (
     WIDTH_INCHES,
+    PlottedResult,
     image,
     make_panels,
     middle_slice,
@@ -24,7 +26,7 @@ BEST_STATE_TITLE = "most probable state"
 
 
 @with_plot_style
-def marginals(result: Any, variables: Any = None) -> Any:
+def marginals(result: PlottedResult, variables: Iterable[Hashable] | None = None) -> Any:
     """Plot the marginals P(x_i = k).
 
     Grids become images; with three or more dimensions, of the slice in the middle. Up to 40
@@ -73,7 +75,7 @@ def _images(model: Model, table: np.ndarray) -> Any:
     return figure
 
 
-def _bars(result: Any, table: np.ndarray, picked: np.ndarray) -> Any:
+def _bars(result: PlottedResult, table: np.ndarray, picked: np.ndarray) -> Any:
     """Draw a row for each variable, its states side by side, and intervals if known."""
     model = result.model
     figure, axis = subplots(1, 1, width=WIDTH_INCHES, height=1.0 + ROW_INCHES * max(4, len(picked)))
@@ -120,7 +122,7 @@ def _shade(k: int, count: int) -> tuple[float, float, float, float]:
     return (0.86 - 0.42 * share, 0.91 - 0.28 * share, 0.97 - 0.10 * share, 1.0)
 
 
-def _intervals(result: Any) -> np.ndarray | None:
+def _intervals(result: PlottedResult) -> np.ndarray | None:
     try:
         return np.asarray(result.interval).reshape(result.model.n_variables, -1, 2)
     except MethodError:  # a single chain, or identical ones

@@ -6,8 +6,10 @@ import numpy as np
 
 from herded.errors import NotKeptError
 from herded.models.naming import variable_label
+from herded.models.protocol import Model
 from herded.plot.figure_helpers import (
     WIDTH_INCHES,
+    PlottedResult,
     image,
     make_panels,
     middle_slice,
@@ -20,7 +22,7 @@ MAX_STRIPE_PIXELS = 1000  # along each side of a stripe plot
 
 
 @with_plot_style
-def samples(result: Any, most: int = 6) -> Any:
+def samples(result: PlottedResult, most: int = 6) -> Any:
     """Plot samples of a run with `keep=[Samples(...)]`.
 
     For a grid, the last samples of some chains as images (with three or more dimensions, of the
@@ -74,7 +76,7 @@ def samples(result: Any, most: int = 6) -> Any:
     return figure
 
 
-def _images(model: Any, kept: np.ndarray, most: int) -> Any:
+def _images(model: Model, kept: np.ndarray, most: int) -> Any:
     """Draw the last samples of the chains, then earlier ones."""
     chains, draws = kept.shape[:2]
     places = [(c, draws - 1 - d) for d in range(draws) for c in range(chains)][: max(1, most)]

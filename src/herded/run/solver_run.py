@@ -75,9 +75,9 @@ class SolverRun:
 
     @property
     def total(self) -> int:
-        if self.in_one_step:
-            return int(getattr(self.state, "total", 1))
-        return self.burn_in + self.sweeps
+        if not self.in_one_step:
+            return self.burn_in + self.sweeps
+        return int(self.state.total) if solver_capabilities(self.method).counts_parts else 1
 
     @property
     def is_brief(self) -> bool:

@@ -31,6 +31,7 @@ class AveragedAscent:
         steps: int,
     ) -> None:
         self.gradient, self.variance = gradient, variance + l2
+        self.value = np.nan  # noisy gradients come without the objective
         self.l1, self.l2, self.rate = l1, l2, rate
         self.start, self.last = start.copy(), start.copy()
         self.total, self.slopes, self.squares = (np.zeros(len(start)) for _ in range(3))

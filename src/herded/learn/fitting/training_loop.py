@@ -28,6 +28,10 @@ class Optimiser(Protocol):
         """The parameters that it would return now."""
 
     @property
+    def value(self) -> float:
+        """The objective at the present parameters, or nan where it is not computed."""
+
+    @property
     def slope(self) -> float:
         """The steepness at the present parameters."""
 
@@ -96,7 +100,7 @@ class TrainingLoop:
         held = np.nan
         if self.score is not None and (self.done + 1) % self.score_every == 0:
             held = self._look()
-        self.history.append((getattr(self.climber, "value", np.nan), self.climber.slope, held))
+        self.history.append((self.climber.value, self.climber.slope, held))
 
     def _look(self) -> float:
         """Score the present parameters on held-out rows; keep them if they are the best."""

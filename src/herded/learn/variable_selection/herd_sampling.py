@@ -86,10 +86,8 @@ def _average_over_herds(
     included = np.array([sums.included / SCALAR_ONE / visits for _, sums in herds])
     has_interval = len(herds) > 1 and visits >= MIN_SAMPLES
     margin = half_widths(included) if has_interval else np.full(included.shape[1], np.nan)
-    mean, square = (
-        np.mean([getattr(sums, part) / visits for _, sums in herds], axis=0)
-        for part in ("mean", "square")
-    )
+    mean = np.mean([sums.mean / visits for _, sums in herds], axis=0)
+    square = np.mean([sums.square / visits for _, sums in herds], axis=0)
     warnings = []
     if np.nanmax(margin, initial=0.0) > MAX_INTERVAL_WIDTH:
         warnings.append(

@@ -90,7 +90,7 @@ class Exact(Options):
     """
 
     capabilities: ClassVar[SolverCapabilities] = SolverCapabilities(
-        in_one_step=True, computes_on_request=True, can_save=True
+        in_one_step=True, computes_on_request=True, can_save=True, counts_parts=True
     )
 
     def compile(
