@@ -61,7 +61,7 @@ def read_evidence(model: Model, given: Any) -> RowEvidence:
     both = [variable_text(model, i) for i in soft if i in rows.columns]
     if both:
         raise ModelError(f"expected one column for variable {both[0]} in given, got two")
-    columns = _without_known(model, rows)
+    columns = without_known(model, rows)
     return RowEvidence(rows.n_rows, columns, soft, rows.labels, rows.ignored)
 
 
@@ -95,7 +95,7 @@ def _read_likelihood(model: Model, i: int, key: object, value: Any) -> np.ndarra
     return logs
 
 
-def _without_known(model: Model, rows: DataRows) -> dict[int, np.ndarray]:
+def without_known(model: Model, rows: DataRows) -> dict[int, np.ndarray]:
     """The columns of variables that the model's own evidence does not fix, where they agree."""
     found = {}
     for i, column in rows.columns.items():
