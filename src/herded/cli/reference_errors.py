@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class ReferenceErrors:
 class Reference:
     """Known marginals (N, K) of a model."""
 
-    model: Any
+    model: Model
     marginals: np.ndarray
 
     @classmethod

@@ -41,7 +41,7 @@ def method_to_dict(method: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {"text": found}
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> Any:
     """Return an option of a method as JSON can write it."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -68,7 +68,7 @@ def to_json(value: Any) -> Any:
     return {"class": name, "text": repr(value)} if has_own_repr else {"class": name}
 
 
-def record_text(record: Any) -> str:
+def record_text(record: object) -> str:
     """Return a record of `to_json` as Python writes the object, for error messages."""
     if isinstance(record, list):
         return f"({', '.join(map(record_text, record))})"

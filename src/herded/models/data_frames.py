@@ -178,7 +178,7 @@ def _is_series(data: object) -> bool:
     return hasattr(data, "items") and hasattr(data, "index") and not callable(data.index)
 
 
-def _row_labels(frame: Any) -> Any:
+def _row_labels(frame: object) -> Any:
     """The index of a pandas frame, if it says more than the numbers of its rows."""
     index = getattr(frame, "index", None)
     is_plain = index is None or callable(index) or type(index).__name__ == "RangeIndex"
@@ -210,7 +210,7 @@ def _is_column(values: object) -> bool:
 # -- cells ----------------------------------------------------------------------------------------
 
 
-def _read_column(model: Model, i: int, values: Any, what: str) -> np.ndarray:
+def _read_column(model: Model, i: int, values: object, what: str) -> np.ndarray:
     """The states of variable `i` in a column, `MISSING` where a cell is missing."""
     states = tuple(model.state_names[i]) if model.state_names else ()
     k = int(model.cardinalities[i])
@@ -283,7 +283,7 @@ def _is_missing(value: object) -> bool:
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
-def _as_flat_array(values: Any, what: str) -> np.ndarray:
+def _as_flat_array(values: object, what: str) -> np.ndarray:
     """A column as an array of one dimension, objects where it must hold missing cells."""
     if isinstance(values, np.ma.MaskedArray):
         array = without_mask(values)
@@ -302,7 +302,7 @@ def _as_flat_array(values: Any, what: str) -> np.ndarray:
     return array
 
 
-def without_mask(values: Any) -> np.ndarray:
+def without_mask(values: np.ma.MaskedArray) -> np.ndarray:
     """Convert a masked array to objects, with None where it is masked."""
     found = np.array(values.data, dtype=object)
     found[np.ma.getmaskarray(values)] = None

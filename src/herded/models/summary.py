@@ -9,6 +9,7 @@ from herded.models.protocol import Model
 
 if TYPE_CHECKING:
     from herded.models.factor_graph import FactorGraph
+    from herded.models.lattice import Lattice
 
 MAX_LISTED_KINDS = 8  # kinds of factors or variables that are listed
 
@@ -72,7 +73,7 @@ def _list_text(texts: list[str]) -> str:
     return ", ".join([*texts[:MAX_LISTED_KINDS], *more]) or "none"
 
 
-def lattice_rows(model: Any) -> Iterator[tuple[str, str]]:
+def lattice_rows(model: "Lattice") -> Iterator[tuple[str, str]]:
     """Yield the same rows for a lattice, whose factors need not be written out."""
     kind = "Ising: s_i s_j" if model.unlike else "Potts: [x_i = x_j]"
     yield "couplings", f"{number_range(model.all_couplings)} ({kind})"

@@ -113,7 +113,7 @@ class BayesNet(FactorGraph):
         name: str,
         states: Sequence[Any],
         parents: Sequence[str] = (),
-        table: Any = None,
+        table: object = None,
     ) -> None:
         """Add a variable.
 
@@ -290,7 +290,7 @@ class BayesNet(FactorGraph):
         rows = draw_rows(tables, index, int(n), seed)
         return as_frame(rows, self.names, self.state_names) if labelled else rows
 
-    def log_probability(self, data: Any, *, max_memory: Size | None = None) -> np.ndarray:
+    def log_probability(self, data: object, *, max_memory: Size | None = None) -> np.ndarray:
         """The logarithm of the probability of each row; cells that are missing are summed over.
 
         Parameters
@@ -350,7 +350,7 @@ def _as_mapping(net: BayesNet, rows: DataRows) -> dict[Any, Any]:
     return found
 
 
-def _as_arguments(name: object, given: Any) -> dict[str, Any]:
+def _as_arguments(name: object, given: object) -> dict[str, Any]:
     """The arguments of `add` that a mapping of variables holds for one of them."""
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in ("states", "parents", "table")]

@@ -107,7 +107,7 @@ def read_table(
     states: tuple[str, ...],
     parents: tuple[str, ...],
     parent_states: tuple[tuple[str, ...], ...],
-    table: Any,
+    table: object,
 ) -> ConditionalTable:
     """A table in any of the forms that `BayesNet.add` takes, checked."""
     shape = (*map(len, parent_states), len(states))
@@ -212,7 +212,7 @@ def _read_mapping(
     return values
 
 
-def _read_row(child: str, states: tuple[str, ...], row: Any) -> np.ndarray:
+def _read_row(child: str, states: tuple[str, ...], row: object) -> np.ndarray:
     """The probabilities of the child's states; one that a mapping leaves out is refused."""
     if not isinstance(row, Mapping):
         values = as_float_array(f"a row of {child!r}", row)

@@ -89,9 +89,9 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         beta_range: tuple[float, float] | None = None,
         beta_schedule_type: str = "mixed",
         seed: int | None = None,
-        initial_states: Any = None,
+        initial_states: object = None,
         initial_states_generator: str = "random",
-        **unknown: Any,
+        **unknown: object,
     ) -> Any:
         """Draw states of a quadratic model, each the end of a Gibbs chain.
 
@@ -178,7 +178,7 @@ class HerdedSampler(dimod.Sampler, dimod.Initialized):
         return found
 
     def _starts(
-        self, bqm: Any, num_reads: int | None, initial_states: Any, generator: str, seed: int
+        self, bqm: Any, num_reads: int | None, initial_states: object, generator: str, seed: int
     ) -> np.ndarray:
         """Return start states 0 and 1 (reads, N), in the order of the model's variables."""
         if not (num_reads is None or is_whole_number(num_reads, 1)):

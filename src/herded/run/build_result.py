@@ -141,7 +141,7 @@ class DeferredAnswers:
         return {} if answer is None else _collect_answer(self.layout.model, answer, None)
 
 
-def provenance(layout: Layout, method: object, **facts: Any) -> dict[str, Any]:
+def provenance(layout: Layout, method: object, **facts: object) -> dict[str, Any]:
     """The model, the method and the tables by name, what the run took, and versions."""
     return {
         "model": layout.model.content_hash,

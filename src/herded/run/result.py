@@ -1,6 +1,6 @@
 """Result: plain arrays and where they came from."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -162,7 +162,7 @@ class Result:
         remedy = "pass keep=[Marginals()], and a method that gives them"
         return self._get(np.ndarray, "marginals", remedy, "chain_marginals")
 
-    def marginal(self, variable: Any) -> dict[Any, float]:
+    def marginal(self, variable: Hashable) -> dict[Any, float]:
         """P(x_i = k) of one variable, by name, number or pixel: its states and their probabilities.
 
         Examples

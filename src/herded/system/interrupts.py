@@ -7,7 +7,7 @@ loads then fail at every later use. Compilers may also lose an exception.
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -22,7 +22,7 @@ class HeldInterrupts:
     """Ctrl-C held back from `begin` to `end` in the main thread; elsewhere nothing happens."""
 
     def __init__(self) -> None:
-        self.before: Any = None
+        self.before: Callable[[int, FrameType | None], Any] | None = None
         self.pressed: float | None = None
 
     def begin(self) -> None:

@@ -119,7 +119,7 @@ def _warnings_shown() -> Iterator[list[str]]:
     """Print the library's warnings as they come, and collect them for the answer."""
     shown: list[str] = []
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         shown.append(str(message))
         _warn(str(message))
 

@@ -6,10 +6,9 @@ parameters that several factors share are tied.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -278,7 +277,9 @@ def _ising_groups(graph: FactorGraph, groups: str) -> tuple[np.ndarray, np.ndarr
     return np.repeat(np.arange(graph.n_factors), sizes), weight
 
 
-def _entries(graph: FactorGraph, name: str, given: Any, read: Any) -> np.ndarray:
+def _entries(
+    graph: FactorGraph, name: str, given: object, read: Callable[..., np.ndarray]
+) -> np.ndarray:
     """(E,) one number for each entry of every table: a flat array, or one array per factor."""
     size = len(graph.log_tables)
     if isinstance(given, Sequence) and len(given) == graph.n_factors:

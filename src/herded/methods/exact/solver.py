@@ -107,21 +107,21 @@ class Exact(Options):
         plan = plan_elimination(found, limit, bytes_beside_messages(to_factor_graph(model)))
         return ExactLayout(model=model, method=self, arrays=plan, memory=plan.memory)
 
-    def init(self, layout: Any, asked: Collection[str] = ALL_ANSWERS) -> "ExactState":
+    def init(self, layout: Layout, asked: Collection[str] = ALL_ANSWERS) -> "ExactState":
         """Nothing yet; `asked` are fields of the answer."""
         return ExactState(
             to_factor_graph(layout.model), layout.arrays, frozenset(asked) or {"log_z"}
         )
 
-    def advance(self, layout: Any, state: "ExactState", sweeps: int) -> None:
+    def advance(self, layout: Layout, state: "ExactState", sweeps: int) -> None:
         """At least so many parts of the work."""
         state.advance(sweeps)
 
-    def answer(self, layout: Any, state: "ExactState") -> Answer:
+    def answer(self, layout: Layout, state: "ExactState") -> Answer:
         """Everything that was asked for, once it is found."""
         return state.found or Answer(converged=False)
 
-    def find(self, layout: Any, asked: str) -> Answer | None:
+    def find(self, layout: Layout, asked: str) -> Answer | None:
         """What was not asked for before, unless it takes long."""
         plan: EliminationPlan = layout.arrays
         if asked not in ALL_ANSWERS or plan.slices > 1 or plan.segments.any():

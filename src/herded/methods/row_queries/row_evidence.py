@@ -33,7 +33,7 @@ class RowEvidence:
     ignored: tuple[str, ...] = ()  # columns that are no variables of the model
 
 
-def read_evidence(model: Model, given: Any) -> RowEvidence:
+def read_evidence(model: Model, given: object) -> RowEvidence:
     """Hard and soft evidence of rows, checked against the model and its own evidence."""
     if given is None:
         return RowEvidence(1, {}, {})
@@ -69,7 +69,7 @@ def _is_soft(value: object) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, np.ndarray) and value.ndim == 2)
 
 
-def _read_likelihood(model: Model, i: int, key: object, value: Any) -> np.ndarray:
+def _read_likelihood(model: Model, i: int, key: object, value: object) -> np.ndarray:
     """(R or 1, K) logarithms of likelihoods."""
     k = int(model.cardinalities[i])
     name = f"the likelihoods of {key!r}"
@@ -147,7 +147,7 @@ def read_targets(model: Model, targets: Any, evidence: RowEvidence) -> RowTarget
     return RowTargets(found, BEST_STATE in words, LOG_PROBABILITY in words)
 
 
-def _read_target(model: Model, target: Any) -> tuple[Any, Target]:
+def _read_target(model: Model, target: object) -> tuple[Any, Target]:
     """A variable, or a tuple or set of variables whose joint distribution is asked for."""
     is_pixel = isinstance(target, tuple) and len(model.shape) > 1
     if is_pixel or not isinstance(target, Iterable) or isinstance(target, str):

@@ -125,7 +125,7 @@ class ConditionalModel:
         cardinalities: ArrayLike,
         conditional: Callable[..., None],
         *,
-        data: Any = (),
+        data: object = (),
         statistics: Callable[..., Any] | None = None,
         changed: Callable[..., None] | None = None,
         neighbours: Sequence[ArrayLike] | None = None,

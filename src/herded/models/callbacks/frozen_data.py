@@ -28,14 +28,14 @@ def frozen_data(data: Any) -> Any:
     return data
 
 
-def is_compilable(data: Any) -> bool:
+def is_compilable(data: object) -> bool:
     """Return whether the data is made of numbers, arrays and tuples, which Numba can compile."""
     if isinstance(data, tuple):
         return all(map(is_compilable, data))
     return isinstance(data, (np.ndarray, *NUMBER_TYPES))
 
 
-def statistics_parts(found: Any) -> tuple[np.ndarray, ...]:
+def statistics_parts(found: object) -> tuple[np.ndarray, ...]:
     """Return the result of `statistics` as a tuple of arrays."""
     parts = found if isinstance(found, tuple) else (found,)
     for part in parts:

@@ -142,12 +142,12 @@ def _freeze_blocks(blocks: object) -> tuple[tuple[Hashable, ...], ...]:
     return found
 
 
-def _to_lists(key: Any) -> Any:
+def _to_lists(key: object) -> object:
     """A block, or a variable in it, with lists in place of tuples."""
     return [_to_lists(part) for part in key] if isinstance(key, tuple) else key
 
 
-def _plain_key(key: Any) -> Hashable:
+def _plain_key(key: Hashable) -> Hashable:
     """A variable as Python writes it: a number, a name or a pixel."""
     if isinstance(key, (list, tuple)):
         return tuple(_plain_key(part) for part in key)

@@ -23,7 +23,7 @@ MAX_BITS = 28
 MIN_SCALE, MAX_NUMBER = 1e-60, 1e60  # sums of larger numbers could overflow
 
 
-def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: Any) -> None:
+def save_chain(chain: ChainWeights, path: str | os.PathLike[str], **extra: object) -> None:
     """Write a chain, completely or not at all; `extra` holds arrays, or facts for the header."""
     present = chain.weights.any(axis=1)
     arrays = {name: value for name, value in extra.items() if isinstance(value, np.ndarray)}

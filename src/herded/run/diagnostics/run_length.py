@@ -11,7 +11,7 @@ explains.
 and how often it reports what is not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +140,9 @@ def _variable_times(
     return VariableTimes(variables, in_sweeps(upper, series.spacing, 0.0), own)
 
 
-def _worst(found: list[WorstQuantity], key: Any) -> WorstQuantity | None:
+def _worst(
+    found: list[WorstQuantity], key: Callable[[WorstQuantity], float]
+) -> WorstQuantity | None:
     return max(found, key=key)._replace(others=len(found) - 1) if found else None
 
 

@@ -138,7 +138,7 @@ class WorkerPool:
 
 
 def _run_if_same_version(
-    version: str, attempt: int, function: Callable[..., Any], *job: Any
+    version: str, attempt: int, function: Callable[..., Any], *job: object
 ) -> Any:
     """A job, on a worker. The number of the attempt tells Dask that this is not the last one."""
     if version != __version__:

@@ -1,5 +1,6 @@
 """`QueryResult`: the exact answers of a query, one for each row of evidence."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -56,7 +57,7 @@ class QueryResult:
     labels: Any = None
     asks_log_probability: bool = field(default=False, repr=False)
 
-    def __getitem__(self, target: Any) -> np.ndarray:
+    def __getitem__(self, target: Hashable) -> np.ndarray:
         """The probabilities of a target, (R, K)."""
         if target not in self.probabilities:
             known = short_repr(tuple(self.probabilities))
@@ -126,6 +127,6 @@ class QueryResult:
         return [None if k < 0 else state_label(self.model, i, k) for k in states]
 
 
-def _joined(label: Any) -> Any:
+def _joined(label: object) -> Any:
     """A label of a column: tuples as one text."""
     return ", ".join(map(str, label)) if isinstance(label, tuple) else label

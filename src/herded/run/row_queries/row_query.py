@@ -3,7 +3,6 @@
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 
@@ -26,8 +25,8 @@ MAX_NAMED_ROWS = 5  # that a message names
 
 def query(
     model: Model,
-    given: Any = None,
-    targets: Any = None,
+    given: object = None,
+    targets: object = None,
     *,
     errors: str = "nan",
     max_memory: Size | None = None,

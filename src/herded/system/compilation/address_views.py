@@ -21,7 +21,7 @@ class AddressedValues:
     They stay there as long as this object lives; array contents may change, the arrays may not.
     """
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: object) -> None:
         self.values = values
         self._words = np.frombuffer(b"".join(_as_reader_value(values)), np.uint64)
 
@@ -31,7 +31,7 @@ class AddressedValues:
         return int(self._words.ctypes.data)
 
 
-def _as_reader_value(value: Any) -> Iterator[bytes]:
+def _as_reader_value(value: object) -> Iterator[bytes]:
     """Yield a value in the layout that `make_reader` expects."""
     if isinstance(value, tuple):
         for part in value:
@@ -48,7 +48,7 @@ def plain_values(place: AddressedValues) -> tuple[Any, ...]:
     return place.values
 
 
-def make_reader(*values: Any) -> tuple[Any, str]:
+def make_reader(*values: object) -> tuple[Any, str]:
     """Build a compiled function from an address to values of these types; also their name.
 
     The caller must ensure that values of exactly these types are at the address.

@@ -10,7 +10,7 @@ code cached under it.
 import functools
 import hashlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -47,7 +47,7 @@ class Fingerprint:
     def hex(self) -> str:
         return self._digest.hexdigest()[:32]
 
-    def add(self, part: Any) -> None:
+    def add(self, part: object) -> None:
         """Add an object of any kind."""
         if isinstance(part, PLAIN_TYPES):
             self._word(type(part).__name__, repr(part))
@@ -93,7 +93,7 @@ class Fingerprint:
         else:
             self._other(part)
 
-    def _several(self, kind: str, parts: Any) -> None:
+    def _several(self, kind: str, parts: Iterable[object]) -> None:
         listed = list(parts)
         self._word(kind, str(len(listed)))
         for part in listed:

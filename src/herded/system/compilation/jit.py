@@ -179,14 +179,14 @@ class _Compilers:
         self.collecting = False
         self.held = HeldInterrupts()
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: object) -> None:
         if self.working == 0:  # Numba compiles one at a time, with nested ones
             self.collecting = gc.isenabled()
             gc.disable()
             self.held.begin()
         self.working += 1
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         self.working -= 1
         if self.working == 0:
             if self.collecting:
@@ -216,11 +216,11 @@ def _numba() -> Any:
             gc.enable()
 
     class Listener(event.Listener):
-        def on_start(self, event: Any) -> None:
+        def on_start(self, event: object) -> None:
             _COMPILERS.on_start(event)
             _avoid_scipy_import()
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, event: object) -> None:
             _COMPILERS.on_end(event)
 
     event.register("numba:compile", Listener())

@@ -52,7 +52,7 @@ def _unique_name(name: str, key: str) -> str:
     return f"{name}_{key}" if key else name
 
 
-def _replace_by_compiled(value: Any, key: str, made: dict[Any, Any]) -> Any:
+def _replace_by_compiled(value: object, key: str, made: dict[Any, Any]) -> Any:
     """Compile plain functions; return everything else as it is."""
     if isinstance(value, FunctionType) and value.__module__.partition(".")[0] not in KNOWN_PACKAGES:
         return compile_inlined(value, key, made)
