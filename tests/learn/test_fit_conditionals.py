@@ -22,10 +22,10 @@ from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
 from herded.learn.fitting.lbfgs import maximise
 from herded.learn.fitting.log_linear import build_log_linear
 from herded.learn.fitting.objectives import (
-    DataRows,
     Likelihood,
     ObservedStatistics,
     PseudoLikelihood,
+    TrainingRows,
 )
 from herded.models.constraints.start_states import member_starts
 from herded.system.numerics.counter_rng import stream_key
@@ -118,7 +118,9 @@ def test_moments_by_elimination_are_those_of_enumeration(model, seed):
     rows = states[rng.choice(np.flatnonzero(np.isfinite(scores)), 3)]
     rows[:, rng.random(model.n_variables) < 0.5] = -1
     assume((np.diff(model.factor_start) > 0).any())
-    known = ObservedStatistics(DataRows(build_log_linear(model, np.zeros(size)), rows), LARGE, 1, 0)
+    known = ObservedStatistics(
+        TrainingRows(build_log_linear(model, np.zeros(size)), rows), LARGE, 1, 0
+    )
     value, met = known.of(model.log_tables)
     parts = [enumerated(((states == row) | (row < 0)).all(axis=1)) for row in rows]
     assert value == pytest.approx(np.mean([part[0] for part in parts]), abs=1e-9)
@@ -147,7 +149,10 @@ def test_gradients_are_those_of_finite_differences(name):
     if name == "hidden":
         rows[:, 2] = -1
         rows[:20, 4] = -1
-    seen, known = DataRows(family, rows), ObservedStatistics(DataRows(family, rows), LARGE, 1, 0)
+    seen, known = (
+        TrainingRows(family, rows),
+        ObservedStatistics(TrainingRows(family, rows), LARGE, 1, 0),
+    )
     objectives = [Likelihood(known, ExactMoments(family.graph, LARGE), None)]
     objectives += [] if name == "hidden" else [PseudoLikelihood(seen)]
     at = family.start + rng.normal(0.0, 0.1, family.count)
@@ -176,7 +181,9 @@ def test_herds_of_rows_have_the_law_of_the_model(model):
         weight = np.full(512, 1 / 512)
         drawn.of(model.log_tables, weight, 20)
         met = drawn.of(model.log_tables, weight, 40)
-        _, exact = ObservedStatistics(DataRows(family, known[:1]), LARGE, 1, 0).of(model.log_tables)
+        _, exact = ObservedStatistics(TrainingRows(family, known[:1]), LARGE, 1, 0).of(
+            model.log_tables
+        )
         assert np.abs(met - exact).max() < 0.01
     herd = MomentHerd(family, links, 512, 4, seed=1)
     met = np.mean([herd.of(family.start) for _ in range(40)][5:], axis=0)

@@ -25,7 +25,7 @@ from herded.learn.assessment.mixing import MemberAverages, variance_inflation
 from herded.learn.fitting import averaged_gradient
 from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.log_linear import build_log_linear
-from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.objectives import TrainingRows
 from herded.learn.fitting.training_loop import TrainingLoop
 from tests.support.example_budget import examples
 
@@ -310,7 +310,7 @@ def test_the_largest_curvature_is_that_of_the_correlation_matrix(n, strength, se
     machine = DenseIsing(rng.normal(0, 0.2, n), ties + ties.T)
     states = machine.sample(300, rng)
     family = build_log_linear(machine.model(), "ising")
-    rows = DataRows(family, states)
+    rows = TrainingRows(family, states)
     spins = 2.0 * states - 1.0
     first, second = np.triu_indices(n, 1)
     statistics = np.concatenate([spins, spins[:, first] * spins[:, second]], axis=1)

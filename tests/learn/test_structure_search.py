@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import herded as hd
 from herded.errors import MethodError, ModelError
 from herded.learn.fitting.log_linear import build_log_linear
-from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.objectives import TrainingRows
 from herded.learn.structure.ising_pseudolikelihood import spin_pseudo_likelihood
 from herded.learn.structure.structure_search import PairSpins
 from tests.conformance.twins.learning.boltzmann import naive_spin_pseudo_likelihood
@@ -48,7 +48,7 @@ def test_the_pseudo_likelihood_is_that_of_fit():
         hd.pairwise_model(np.zeros((4, 2)), edges, np.zeros((6, 2, 2))), groups="ising"
     )
     value, gradient = PairSpins.of(2.0 * rows - 1.0).at(x)
-    other, of_other = DataRows(family, rows).pseudo(x)
+    other, of_other = TrainingRows(family, rows).pseudo(x)
     assert value == pytest.approx(other, abs=1e-12)
     np.testing.assert_allclose(gradient, of_other, atol=1e-12)
 

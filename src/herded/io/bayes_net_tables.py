@@ -26,7 +26,7 @@ ROW_SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
-class ConditionalTable:
+class ParsedTable:
     """P(child | parents): a row of probabilities for each state of the parents, the last fastest.
 
     `where` is its place in the file.
@@ -83,7 +83,7 @@ class NetFile:
             raise self.wrong(where, "parents of at most 2^48 states together", got, "drop some")
         return n_rows, k
 
-    def net(self, conditionals: Sequence[ConditionalTable]) -> BayesNet:
+    def net(self, conditionals: Sequence[ParsedTable]) -> BayesNet:
         """Build the Bayes net of a complete file."""
         of = self._by_child(conditionals)
         if not of:
@@ -109,8 +109,8 @@ class NetFile:
             raise FileError(f"{error} (in {self.path})") from error
         return BayesNet.from_factor_graph(graph)
 
-    def _by_child(self, conditionals: Sequence[ConditionalTable]) -> dict[str, ConditionalTable]:
-        of: dict[str, ConditionalTable] = {}
+    def _by_child(self, conditionals: Sequence[ParsedTable]) -> dict[str, ParsedTable]:
+        of: dict[str, ParsedTable] = {}
         for conditional in conditionals:
             child, where = conditional.child, conditional.where
             if child in of:
@@ -138,7 +138,7 @@ def _most_frequent_name(names: Sequence[str]) -> str:
     return Counter(names).most_common(1)[0][0]
 
 
-def find_cycle(conditionals: Iterable[ConditionalTable]) -> list[str]:
+def find_cycle(conditionals: Iterable[ParsedTable]) -> list[str]:
     """Return the names on a cycle of parents, if there is one."""
     try:
         TopologicalSorter({each.child: each.parents for each in conditionals}).prepare()
@@ -155,7 +155,7 @@ def find_wrong_row(rows: np.ndarray) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
-def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[ConditionalTable]]:
+def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[ParsedTable]]:
     """Return the states and the conditional probabilities of a model that is a Bayes net.
 
     Unnamed variables become x0, x1, ..., and unnamed states s0, s1, ...
@@ -181,7 +181,7 @@ def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[
         if find_wrong_row(rows) is not None:
             raise _not_a_bayes_net_error(f"other numbers in factor {f}")
         parent_names = tuple(names[i] for i in parents)
-        conditionals[child] = ConditionalTable(names[child], parent_names, rows)
+        conditionals[child] = ParsedTable(names[child], parent_names, rows)
     if find_cycle(conditionals):
         raise _not_a_bayes_net_error("a cycle of parents")
     return dict(zip(names, states, strict=True)), conditionals

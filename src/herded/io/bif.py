@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from herded.errors import ModelError
-from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
+from herded.io.bayes_net_tables import NetFile, ParsedTable, to_bayes_net_tables
 from herded.io.bif_tokenizer import TokenReader, TokenRow
 from herded.io.number_parser import read_text_bytes
 from herded.models.factor_graph import FactorGraph
@@ -185,7 +185,7 @@ def _check_memory(net: NetFile, definitions: list[_Definition], max_memory: floa
             )
 
 
-def _conditional(tokens: TokenReader, net: NetFile, definition: _Definition) -> ConditionalTable:
+def _conditional(tokens: TokenReader, net: NetFile, definition: _Definition) -> ParsedTable:
     child, parents, where = definition.child, definition.parents, definition.where
     n_rows, k = net.shape(child, parents, where)
     if "table" in definition.whole:
@@ -194,7 +194,7 @@ def _conditional(tokens: TokenReader, net: NetFile, definition: _Definition) -> 
         rows = np.frombuffer(numbers.values).reshape(k, n_rows).T
     else:
         rows = _rows(tokens, net, definition, n_rows, k)
-    return ConditionalTable(child, parents, np.ascontiguousarray(rows), where)
+    return ParsedTable(child, parents, np.ascontiguousarray(rows), where)
 
 
 def _rows(
@@ -244,7 +244,7 @@ def _check_count(tokens: TokenReader, numbers: TokenRow, count: int) -> None:
 
 
 def _bif_parts(
-    states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[ParsedTable]
 ) -> Iterator[str]:
     quoted = {name: [_quote_name(state) for state in states[name]] for name in states}
     yield "network unknown {\n}\n"

@@ -12,7 +12,7 @@ from herded.models.lattice import Lattice
 from herded.system.atomic_files import FileInMemory, FilePath, read_bytes
 from herded.system.memory_limits import Size
 
-READERS = {  # in `herded.io`, which imports each reader when it is first used
+FORMAT_READERS = {  # in `herded.io`, which imports each reader when it is first used
     "uai": "read_uai",
     "bif": "read_bif",
     "xmlbif": "read_xmlbif",
@@ -23,7 +23,7 @@ KNOWN_FORMATS_TEXT = "UAI, BIF, XMLBIF, .npz or .safetensors"
 BIF_PATTERN = re.compile(  # after comments
     rb"(?:\s|//[^\n\r]*|/\*.*?\*/)*+(?:network|variable|probability)\b", re.DOTALL
 )
-SUFFIXES = {f".{name}": name for name in READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
+SUFFIXES = {f".{name}": name for name in FORMAT_READERS} | {".xml": "xmlbif", ".bifxml": "xmlbif"}
 
 
 def read_model(
@@ -61,14 +61,14 @@ def read_model(
     >>> model.cardinalities
     array([2, 2])
     """
-    if format is not None and format not in READERS:
-        known = ", ".join(map(repr, READERS))
+    if format is not None and format not in FORMAT_READERS:
+        known = ", ".join(map(repr, FORMAT_READERS))
         raise FileError(f"expected format= as one of {known}, got {format!r}")
     format = format or _format_of_name(path)
     if format is None:
         path = FileInMemory(path, read_bytes(path, max_memory, expansion=1))
         format = _format_of_content(path, path.content)
-    read: Callable[..., FactorGraph | Lattice] = getattr(io, READERS[format])
+    read: Callable[..., FactorGraph | Lattice] = getattr(io, FORMAT_READERS[format])
     return read(path, max_memory=max_memory)
 
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from herded.errors import FileError, ModelError
-from herded.io.bayes_net_tables import ConditionalTable, NetFile, to_bayes_net_tables
+from herded.io.bayes_net_tables import NetFile, ParsedTable, to_bayes_net_tables
 from herded.io.number_parser import parse_floats
 from herded.models.factor_graph import FactorGraph
 from herded.nets.bayes_net import BayesNet
@@ -182,7 +182,7 @@ def _read_variable(net: NetFile, element: _Element) -> None:
     net.declare(name, element.texts("OUTCOME"), element.line)
 
 
-def _read_definition(net: NetFile, element: _Element) -> ConditionalTable:
+def _read_definition(net: NetFile, element: _Element) -> ParsedTable:
     child = _only(net, element, "FOR").text
     parents = tuple(element.texts("GIVEN"))
     table = _only(net, element, "TABLE")
@@ -199,14 +199,14 @@ def _read_definition(net: NetFile, element: _Element) -> ConditionalTable:
             str(len(values)),
             "correct the table, or the outcomes",
         )
-    return ConditionalTable(child, parents, values.reshape(n_rows, k), element.line)
+    return ParsedTable(child, parents, values.reshape(n_rows, k), element.line)
 
 
 # -- writing -----------------------------------------------------------------------------------
 
 
 def _xmlbif_parts(
-    states: dict[str, tuple[str, ...]], conditionals: Sequence[ConditionalTable]
+    states: dict[str, tuple[str, ...]], conditionals: Sequence[ParsedTable]
 ) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
     yield _element("NAME", "unknown") + "\n"

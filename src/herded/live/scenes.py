@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.errors import FileError
 from herded.io.model_files import read_model
+from herded.live.api import MAX_SEED
 from herded.live.model_tables import read_dropped_model, with_evidence
 from herded.live.picture_codec import decode_picture, noisy_picture
 from herded.live.scene_links import MAX_LINK_SWEEPS, SCENES, SceneLink
@@ -29,7 +30,6 @@ from herded.system.atomic_files import FilePath
 from herded.system.numerics.exp_log import log_array
 
 SCENE_MEMBERS, SCENE_SIDE = 16, 20
-MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)

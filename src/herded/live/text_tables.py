@@ -20,7 +20,7 @@ MAX_TIE_STRENGTH = 16.0
 
 
 @dataclass(frozen=True)
-class Text:
+class PastedText:
     """The words of a text, and the chain's scores of their labels."""
 
     document: Document
@@ -28,7 +28,7 @@ class Text:
     scores: np.ndarray  # (N, K)
 
 
-def parse_pasted_text(text: str) -> Text:
+def parse_pasted_text(text: str) -> PastedText:
     """Split a text into words if it is short enough to be drawn."""
     if len(text) > MAX_TEXT_CHARS:
         raise MethodError(
@@ -40,17 +40,17 @@ def parse_pasted_text(text: str) -> Text:
         raise MethodError("expected a text with a word in it, got none")
     words = [sentence.words for sentence in document.sentences]
     batch = encode([words], Vocabulary(), chain.lexicon)
-    return Text(document, batch, chain.scores(batch))
+    return PastedText(document, batch, chain.scores(batch))
 
 
-def text_model(text: Text, strength: float) -> FactorGraph:
+def text_model(text: PastedText, strength: float) -> FactorGraph:
     """Build a model with a label for each word and ties of `strength` times the learned one."""
     learnt = _ties()
     ties = replace(learnt, table=strength * learnt.table)
     return build_document_model(english_recogniser().chain, text.batch, text.scores, ties)
 
 
-def described_text(text: Text) -> dict[str, Any]:
+def described_text(text: PastedText) -> dict[str, Any]:
     """Describe words, sentences, kinds, ties, and the exact answer without ties."""
     chain, ties = english_recogniser().chain, _ties()
     sentences = text.document.sentences

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from herded.errors import ModelError
-from herded.methods.row_queries.row_evidence import RowTargets, read_evidence
+from herded.methods.row_queries.row_evidence import RowTargets, read_row_evidence
 from herded.methods.row_queries.row_jobs import RowAnswers, row_jobs
 from herded.models.data_frames import MISSING, DataRows, read_rows
 from herded.models.factor_graph import FactorGraph
@@ -305,7 +305,7 @@ class BayesNet(FactorGraph):
         ndarray of shape (rows,)
         """
         rows = read_rows(self, data)
-        evidence = read_evidence(self, _as_mapping(self, rows))
+        evidence = read_row_evidence(self, _as_mapping(self, rows))
         wanted = RowTargets({}, asks_best_state=False, asks_log_probability=True)
         limit = memory_limits.memory_limit(max_memory)
         answers = RowAnswers.allocate(self, wanted, evidence.n_rows, limit)

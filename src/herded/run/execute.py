@@ -35,7 +35,7 @@ from herded.system.diagnostics.kinds import DiagnosticKind
 from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, Phrase, Remedy
 from herded.system.interrupts import NO_PART
 
-PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+PACKAGE_PREFIX = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 # What compares a result with other runs. It gets the result, the query, and the event that Ctrl-C
 # sets.
@@ -82,7 +82,7 @@ def issue_warnings(result: Result) -> None:
 def users_level() -> int:
     """The stack level of the nearest frame outside of the package, whose author is warned."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_PREFIX):
         frame, level = frame.f_back, level + 1
     return level
 

@@ -31,7 +31,7 @@ from herded.system.memory_limits import Size
 from herded.tiled.dask_cluster import run_on_cluster
 from herded.tiled.marginals_output import OutputArray, check_out
 from herded.tiled.out_of_core import bands_in_memory, run_pass
-from herded.tiled.snapshots import Snapshots, check_disk, read_header
+from herded.tiled.snapshots import Snapshots, check_disk, read_snapshot_header
 from herded.tiled.stored_lattice import StoredLattice, open_array
 from herded.tiled.tile import TileJob, saved_marginals
 from herded.tiled.tiling import Tiling, check_tile
@@ -214,7 +214,7 @@ def _tiling(
 ) -> Tiling:
     """Return the tiles asked for, those of the snapshot, or bands of a default height."""
     shape = work.lattice.shape
-    header = read_header(folder) if folder else None
+    header = read_snapshot_header(folder) if folder else None
     if tile is None and header is not None:
         tile = header["tile"]
     if tile is None and client is None:

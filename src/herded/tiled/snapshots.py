@@ -35,7 +35,7 @@ class Snapshots:
             raise CheckpointError(
                 f"expected checkpoint= as a folder, but {folder}: {error.strerror}"
             ) from error
-        header = read_header(folder)
+        header = read_snapshot_header(folder)
         if header is not None:
             check_same_run(folder, header, {"format": SNAPSHOT_FORMAT, **identity})
             self.sweep, self.seconds = int(header["sweep"]), float(header["seconds"])
@@ -74,7 +74,7 @@ class Snapshots:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def read_header(folder: Path) -> dict[str, Any] | None:
+def read_snapshot_header(folder: Path) -> dict[str, Any] | None:
     """Read `run.json`, or return None if there is none."""
     path = folder / "run.json"
     try:

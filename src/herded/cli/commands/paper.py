@@ -11,7 +11,7 @@ from herded.errors import MethodError
 from herded.paper.report import prepare_folder, write_report
 from herded.run.interrupts import stop_all_runs_on_interrupt
 
-PARTS = {
+SECTION_MODULES = {
     "herding": "herded.paper.dynamics",
     "theory": "herded.paper.theory_section",
     "two-variables": "herded.paper.two_variables",
@@ -22,9 +22,9 @@ PARTS = {
 
 def paper(options: argparse.Namespace) -> int:
     """Run all parts, or one of them."""
-    if options.only is not None and options.only not in PARTS:
-        raise MethodError(f"expected --only {' or '.join(PARTS)}, got {options.only!r}")
-    names = [options.only] if options.only else list(PARTS)
+    if options.only is not None and options.only not in SECTION_MODULES:
+        raise MethodError(f"expected --only {' or '.join(SECTION_MODULES)}, got {options.only!r}")
+    names = [options.only] if options.only else list(SECTION_MODULES)
     size = experiment_size(options)
     prepare_folder(Path(options.out))
     began = time.perf_counter()
@@ -33,7 +33,7 @@ def paper(options: argparse.Namespace) -> int:
         for name in names:
             start = time.perf_counter()
             extra = (options.corpus,) if name == "ner" else ()
-            section = importlib.import_module(PARTS[name]).section(size, tell, *extra)
+            section = importlib.import_module(SECTION_MODULES[name]).section(size, tell, *extra)
             section.seconds = time.perf_counter() - start
             sections.append(section)
     page = write_report(sections, Path(options.out), options.command_line)

@@ -11,7 +11,7 @@ import numpy as np
 from herded.learn.fitting.conditional_kernels import count_entries
 from herded.learn.fitting.lbfgs import dot
 from herded.learn.fitting.log_linear import replace_tables
-from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.objectives import TrainingRows
 from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
@@ -20,7 +20,9 @@ MIN_ITERATIONS, MAX_ITERATIONS = 20, 40  # too few can stall near another eigenv
 EIGENVALUE_TOLERANCE = 0.01  # relative change of the eigenvalue at which the power method ends
 
 
-def largest_curvature(rows: DataRows, variance: np.ndarray, states: np.ndarray, seed: int) -> float:
+def largest_curvature(
+    rows: TrainingRows, variance: np.ndarray, states: np.ndarray, seed: int
+) -> float:
     """Estimate the largest eigenvalue of the correlation matrix of the statistics.
 
     Parameters

@@ -35,7 +35,7 @@ from herded.learn.assessment.mixing import (
 )
 from herded.learn.fitting.herd_moments import MomentHerd
 from herded.learn.fitting.lbfgs import dot
-from herded.learn.fitting.objectives import DataRows, Likelihood, Objective
+from herded.learn.fitting.objectives import Likelihood, Objective, TrainingRows
 
 BATCHES_PER_MEASUREMENT = 10
 MIN_CALLS, MAX_CALLS = 20, 40  # per measurement; in between, a tenth of the steps
@@ -83,7 +83,7 @@ class GradientMeasurement(NamedTuple):
 class FitAssessor:
     """Compares the parameters of a fit and tests the gradient at those it chooses."""
 
-    rows: DataRows
+    rows: TrainingRows
     objective: Objective
     l1: np.ndarray
     l2: np.ndarray

@@ -5,7 +5,7 @@ import numpy as np
 from herded.errors import MethodError
 from herded.learn.assessment.likelihood_gain import LikelihoodGain, gain_quantile
 from herded.learn.fitting.lbfgs import QuasiNewton
-from herded.learn.fitting.objectives import DataRows, Likelihood, Objective, ObservedStatistics
+from herded.learn.fitting.objectives import Likelihood, Objective, ObservedStatistics, TrainingRows
 from herded.run.training_helpers import EarlyStopping
 
 HELD_OUT_GROUPS = 50  # of held-out rows, whose paired differences give an interval
@@ -14,7 +14,7 @@ HELD_OUT_GROUPS = 50  # of held-out rows, whose paired differences give an inter
 class HeldOutScore:
     """The objective on held-out rows; the pseudo-likelihood if the likelihood is unknown."""
 
-    def __init__(self, held: DataRows, objective: Objective, max_memory: float) -> None:
+    def __init__(self, held: TrainingRows, objective: Objective, max_memory: float) -> None:
         self.held, self.known, self.model = held, None, None
         if isinstance(objective, Likelihood) and objective.model is not None:
             known = ObservedStatistics(held, max_memory, sweeps=1, seed=0)

@@ -11,9 +11,9 @@ import numpy as np
 
 from herded.learn.fitting.log_linear import replace_tables
 from herded.methods.exact.elimination import SumElimination
-from herded.methods.exact.elimination_order import cost_of_order, elimination_order
+from herded.methods.exact.elimination_order import BYTES_PER_ENTRY, cost_of_order, elimination_order
 from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
-from herded.methods.exact.elimination_tables import BYTES_PER_ENTRY, Scope, fill_buckets
+from herded.methods.exact.elimination_tables import Scope, fill_buckets
 from herded.models.factor_graph import FactorGraph
 
 

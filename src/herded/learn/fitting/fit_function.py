@@ -11,9 +11,14 @@ from numpy.typing import ArrayLike
 from herded.errors import HerdedWarning, Interrupted, MethodError
 from herded.learn.assessment.fit_outcome import choose_outcome
 from herded.learn.fitting.fit_result import Fitted
-from herded.learn.fitting.fit_setup import FitOptions, FitPenalty, check_rows, prepare_training
+from herded.learn.fitting.fit_setup import (
+    FitOptions,
+    FitPenalty,
+    check_training_rows,
+    prepare_training,
+)
 from herded.learn.fitting.log_linear import LogLinear, build_log_linear
-from herded.learn.fitting.objectives import DataRows
+from herded.learn.fitting.objectives import TrainingRows
 from herded.learn.fitting.observations import as_observations, check_enough, split_rows
 from herded.models.naming import variable_text
 from herded.models.protocol import Model
@@ -158,14 +163,14 @@ def fit(
     family, unit = given.normalised()
     every = as_observations(model, data)
     check_enough(model, every)
-    DataRows(family, every).check_possible()  # before rows are reordered
+    TrainingRows(family, every).check_possible()  # before rows are reordered
     order = random_permutation(len(every), options.seed, 0, StreamPurpose.HELD_OUT_ROWS)
     learned, held = split_rows(model, every, held_out, order)
-    rows = DataRows(family, learned)
+    rows = TrainingRows(family, learned)
     l1, l2 = penalty_vector(family, "l1", l1), penalty_vector(family, "l2", l2)
     penalty = FitPenalty(l1 * unit, l2 * unit**2)  # of normalised parameters
-    check_rows(rows, penalty, options)
-    others = None if held is None else DataRows(family, held)
+    check_training_rows(rows, penalty, options)
+    others = None if held is None else TrainingRows(family, held)
     if others is not None:
         others.check_possible("held_out")
     has_begun = checkpoint is not None and os.path.exists(checkpoint)

@@ -15,11 +15,11 @@ from herded.learn.fitting.exact_moments import ExactMoments
 from herded.learn.fitting.herd_moments import MomentHerd, UnknownParts
 from herded.learn.fitting.lbfgs import QuasiNewton, dot, maximise
 from herded.learn.fitting.objectives import (
-    DataRows,
     Likelihood,
     Objective,
     ObservedStatistics,
     PseudoLikelihood,
+    TrainingRows,
 )
 from herded.learn.fitting.training_loop import TrainingLoop
 from herded.methods.options import check_herd, check_seed
@@ -92,7 +92,7 @@ class FitPenalty:
         return lambda x: subtract_l2_penalty(*function(x), x, self.l2)
 
 
-def check_rows(rows: DataRows, penalty: FitPenalty, options: FitOptions) -> None:
+def check_training_rows(rows: TrainingRows, penalty: FitPenalty, options: FitOptions) -> None:
     """Raise if the rows cannot be learned from."""
     rows.check_possible()
     if options.objective == "pseudo" and not rows.complete:
@@ -115,7 +115,11 @@ def check_rows(rows: DataRows, penalty: FitPenalty, options: FitOptions) -> None
 
 
 def prepare_training(
-    rows: DataRows, held: DataRows | None, penalty: FitPenalty, options: FitOptions, has_begun: bool
+    rows: TrainingRows,
+    held: TrainingRows | None,
+    penalty: FitPenalty,
+    options: FitOptions,
+    has_begun: bool,
 ) -> TrainingLoop:
     """Build the steps to take, and their start unless they began in an earlier run."""
     members = options.herd + len(rows.states)
@@ -195,7 +199,7 @@ def prepare_training(
 
 
 def first_parameters(
-    rows: DataRows,
+    rows: TrainingRows,
     penalty: FitPenalty,
     options: FitOptions,
     has_begun: bool,
@@ -215,7 +219,7 @@ def first_parameters(
     """
     start = rows.family.start.copy()
     hidden = np.asarray((rows.states < 0).mean(axis=0) >= HIDDEN_SHARE)
-    known: DataRows | None = rows
+    known: TrainingRows | None = rows
     if not rows.complete:
         if hidden.any():
             key = stream_key(options.seed, 0, StreamPurpose.PARAMETER_JITTER)
@@ -238,7 +242,7 @@ def first_parameters(
     return start
 
 
-def complete_rows(rows: DataRows, penalty: FitPenalty) -> DataRows | None:
+def complete_rows(rows: TrainingRows, penalty: FitPenalty) -> TrainingRows | None:
     """Return the rows without unknown states.
 
     None if they are few, so that their best parameters are far from those of all rows, or if they
@@ -251,7 +255,7 @@ def complete_rows(rows: DataRows, penalty: FitPenalty) -> DataRows | None:
     return None if endless_parameters(known, penalty).any() else known
 
 
-def endless_parameters(rows: DataRows, penalty: FitPenalty) -> np.ndarray:
+def endless_parameters(rows: TrainingRows, penalty: FitPenalty) -> np.ndarray:
     """Return which parameters (P,) have no best value, since some states never occur."""
     low, high = rows.family.extremes()
     found = rows.family.gathered(rows.met)
@@ -260,7 +264,7 @@ def endless_parameters(rows: DataRows, penalty: FitPenalty) -> np.ndarray:
     return np.asarray(((found <= low + room) | (found >= high - room)) & is_free)
 
 
-def plan_whole_elimination(rows: DataRows, options: FitOptions) -> ExactMoments | None:
+def plan_whole_elimination(rows: TrainingRows, options: FitOptions) -> ExactMoments | None:
     """Plan the elimination of the whole model, if that is asked for or quick."""
     if options.method == "herd":
         return None
@@ -273,7 +277,7 @@ def plan_whole_elimination(rows: DataRows, options: FitOptions) -> ExactMoments 
         return None
 
 
-def known_states(rows: DataRows, start: np.ndarray, options: FitOptions) -> np.ndarray:
+def known_states(rows: TrainingRows, start: np.ndarray, options: FitOptions) -> np.ndarray:
     """Return the rows as columns (N, R), with unknown states drawn once."""
     if rows.complete:
         return rows.columns

@@ -24,7 +24,7 @@ from herded.models.constraints.start_states import is_impossible
 
 
 @dataclass(frozen=True, eq=False)
-class DataRows:
+class TrainingRows:
     """Rows of data, together with the family of models to be learned from them."""
 
     family: LogLinear
@@ -58,9 +58,9 @@ class DataRows:
         count_entries(self.links, self.columns, self.weight, counts)
         return counts
 
-    def taken(self, at: np.ndarray) -> "DataRows":
+    def taken(self, at: np.ndarray) -> "TrainingRows":
         """Return some of the rows."""
-        return DataRows(self.family, self.states[at])
+        return TrainingRows(self.family, self.states[at])
 
     def check_possible(self, name: str = "data") -> None:
         """Raise if a row of `name` is impossible in the model for any parameters."""
@@ -102,7 +102,7 @@ class DataRows:
 class ObservedStatistics:
     """The statistics of the rows: counted, or expected for unknown states."""
 
-    def __init__(self, rows: DataRows, max_memory: float, sweeps: int, seed: int) -> None:
+    def __init__(self, rows: TrainingRows, max_memory: float, sweeps: int, seed: int) -> None:
         self.rows, self.max_memory, self.sweeps = rows, max_memory, sweeps
         self.parts: list[KnownRows] = []
         self.drawn: UnknownParts | None = None
@@ -130,7 +130,7 @@ class ObservedStatistics:
         return sum(value for value, _ in found), np.sum([met for _, met in found], axis=0)
 
 
-def exact_parts(rows: DataRows, max_memory: float) -> list[KnownRows]:
+def exact_parts(rows: TrainingRows, max_memory: float) -> list[KnownRows]:
     """Group distinct rows by their known variables."""
     unique, index = np.unique(rows.states, axis=0, return_inverse=True)
     weight = np.bincount(index.reshape(-1), rows.weight)
@@ -156,7 +156,7 @@ class Objective(Protocol):
 class PseudoLikelihood:
     """The mean over rows of sum_i log p(x_i | all others)."""
 
-    rows: DataRows
+    rows: TrainingRows
 
     def __call__(
         self, parameters: np.ndarray, at: np.ndarray | None = None

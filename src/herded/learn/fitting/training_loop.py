@@ -52,7 +52,7 @@ class Optimiser(Protocol):
         """Restore the state from `arrays`."""
 
 
-class Score(Protocol):
+class RowScore(Protocol):
     """A score of parameters on held-out rows."""
 
     def __call__(self, x: np.ndarray) -> float:
@@ -69,7 +69,7 @@ class TrainingLoop:
     climber: Optimiser
     total: int
     until_flat: bool  # end when the ascent has converged
-    score: Score | None  # of held-out rows
+    score: RowScore | None  # of held-out rows
     score_every: int
     patience: EarlyStopping
     parts: dict[str, Any]  # other state, such as herds, with arrays() and restore()

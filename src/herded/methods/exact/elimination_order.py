@@ -24,6 +24,7 @@ from herded.system.diagnostics.phrases import HERDED, RAISE_MAX_MEMORY, Phrase, 
 from herded.system.memory_limits import size_text
 
 MAX_AXES = 64  # of a numpy array
+MAX_JOINT = 2**20  # states of a model whose joint is written out
 BYTES_PER_ENTRY = 8  # bytes of a float
 MAX_SLICES = 2**12  # of one model: no message may be more than so many times too large
 

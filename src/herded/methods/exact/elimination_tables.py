@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from herded.methods.exact.elimination_order import BYTES_PER_ENTRY
 from herded.models.factor_graph import FactorGraph
 from herded.system.numerics.exp_log import exp_array, log_array
 
@@ -19,7 +20,6 @@ TABLE_BLOCK_ENTRIES = 2**16  # entries of a block: half a megabyte
 MIN_LOOP_STEPS = 16  # loops of fewer steps cost NumPy more than their arithmetic
 MAX_COLUMNS_ADDED_SINGLY = 64  # columns that are added one by one rather than row by row
 SMALL_TABLE_ENTRIES = 512  # entries, for which no loop is long
-BYTES_PER_ENTRY = 8  # bytes of a float
 LOG_2 = math.log(2.0)
 
 Scope = tuple[int, ...]  # places in the order of elimination, ascending

@@ -27,9 +27,15 @@ import numpy as np
 from herded.errors import InfeasibleError, MethodError
 from herded.layouts.base import Layout
 from herded.methods.exact.elimination import MaxElimination, SumElimination, joint_distribution
-from herded.methods.exact.elimination_order import MAX_AXES, EliminationOrder, elimination_order
+from herded.methods.exact.elimination_order import (
+    BYTES_PER_ENTRY,
+    MAX_AXES,
+    MAX_JOINT,
+    EliminationOrder,
+    elimination_order,
+)
 from herded.methods.exact.elimination_plan import EliminationPlan, child_buckets, plan_elimination
-from herded.methods.exact.elimination_tables import BYTES_PER_ENTRY, fill_buckets
+from herded.methods.exact.elimination_tables import fill_buckets
 from herded.methods.options import Options
 from herded.methods.protocol import Answer, SolverCapabilities, SolverLayout
 from herded.models.factor_graph import FactorGraph, to_factor_graph
@@ -38,7 +44,6 @@ from herded.system import memory_limits
 from herded.system.memory_limits import Size
 from herded.system.numerics.exp_log import exp_array, log_array
 
-MAX_JOINT = 2**20  # states of a model whose joint is written out
 ALL_ANSWERS = frozenset({"marginals", "pairs", "log_z", "best", "joint"})
 # entries of buckets: a hundredth of a second, which progress is counted in
 PROGRESS_UNIT_ENTRIES = 2**22

@@ -33,7 +33,7 @@ class RowEvidence:
     ignored: tuple[str, ...] = ()  # columns that are no variables of the model
 
 
-def read_evidence(model: Model, given: object) -> RowEvidence:
+def read_row_evidence(model: Model, given: object) -> RowEvidence:
     """Hard and soft evidence of rows, checked against the model and its own evidence."""
     if given is None:
         return RowEvidence(1, {}, {})

@@ -12,18 +12,17 @@ import numpy as np
 from herded.errors import HerdedError
 from herded.layouts.proposal import Proposal
 from herded.methods.belief_propagation.solver import BeliefPropagation
-from herded.methods.exact.solver import Exact
+from herded.methods.exact.solver import BYTES_PER_OBJECT, Exact
 from herded.methods.gibbs import Gibbs
 from herded.methods.protocol import Method, Sampler, sampler_capabilities
 from herded.models.factor_graph import FactorGraph, to_factor_graph
 from herded.models.protocol import Model
 from herded.run.diagnostics.cross_check import SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS
+from herded.run.memory.sampler_run_estimate import BYTES_PER_NUMBER
 from herded.run.sampler_run import BLOCK_ENTRIES, MAX_WARM_UP_BYTES
 from herded.system.memory_limits import Size
 
 FIXED_OVERHEAD_BYTES = 2.0**20
-BYTES_PER_NUMBER = 8.0
-BYTES_PER_OBJECT = 600.0  # one of Python's, such as a small array in a dict
 
 
 def estimate_run_memory(

@@ -16,11 +16,13 @@ import numpy as np
 
 from herded.errors import MemoryLimitError
 from herded.layouts.base import Layout
+from herded.methods.exact.elimination_order import MAX_JOINT
 from herded.methods.schedule import is_annealed
 from herded.models.factor_graph import has_factors, to_factor_graph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states
+from herded.run.build_result import MAX_MEMBERS_CHECKED
 from herded.run.diagnostics.run_length import bytes_of_bins
 from herded.run.memory.observable_estimate import (
     bytes_of_calls,
@@ -34,7 +36,6 @@ from herded.run.recording.growing_arrays import reserve_room
 from herded.run.recording.log_z_estimator import MAX_KEPT_SWEEPS as MOST_SCORES
 from herded.run.recording.recorder_base import STATES_PER_PASS
 from herded.run.recording.recorders import (
-    MAX_JOINT,
     ErrorCurve,
     Joint,
     Marginals,
@@ -59,7 +60,6 @@ UNCHECKED_BYTES = 2.0**26  # bytes that a run may take without asking the system
 KEEP_LESS = Remedy(
     Phrase("keep fewer of them with ", Term("every=", "{every}")), RAISE_MAX_MEMORY
 )  # of a run that ended at the limit
-MAX_MEMBERS_CHECKED = 16  # members that are looked at for hard zeros
 PAIR_RECORDERS = (PairMarginals, Joint)  # of which the trace has both variables
 
 

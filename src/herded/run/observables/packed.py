@@ -13,6 +13,7 @@ import numpy as np
 
 from herded.layouts.base import Layout
 from herded.layouts.packing.member_bits import WORD_BITS, unpack_states
+from herded.layouts.state import EMPTY_INTEGERS
 from herded.models.factor_graph import FactorGraph
 from herded.models.lattice import Lattice
 from herded.models.protocol import Model
@@ -35,8 +36,6 @@ from herded.run.observables.packed_kernels import (
     count_members,
 )
 from herded.system.argument_checks import as_integer_array
-
-EMPTY_INTEGERS = np.zeros(0, np.int64)
 
 
 class CountTerm(NamedTuple):

@@ -16,7 +16,7 @@ from herded.draws.fixed_point import SCALAR_BITS
 from herded.errors import MethodError, ModelError
 from herded.layouts.base import Layout
 from herded.layouts.state import State
-from herded.methods.exact.elimination_order import MAX_AXES
+from herded.methods.exact.elimination_order import MAX_AXES, MAX_JOINT
 from herded.models.protocol import Model
 from herded.models.structure_queries import count_joint_states, joint_states_text, neighbour_pairs
 from herded.run.recording.best_state_recorder import BestState
@@ -37,8 +37,6 @@ from herded.system.argument_checks import (
     short_repr,
 )
 from herded.system.threads import run_ranges
-
-MAX_JOINT = 2**20
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 
 from herded.errors import HerdedWarning, InfeasibleError, MethodError
-from herded.methods.row_queries.row_evidence import RowEvidence, read_evidence, read_targets
+from herded.methods.row_queries.row_evidence import RowEvidence, read_row_evidence, read_targets
 from herded.methods.row_queries.row_jobs import RowAnswers, row_jobs
 from herded.models.factor_graph import to_factor_graph
 from herded.models.protocol import Model
@@ -88,7 +88,7 @@ def query(
     if threads is not None:
         check_count("threads", threads, 1)
     graph = to_factor_graph(model)
-    evidence = read_evidence(model, given)
+    evidence = read_row_evidence(model, given)
     if evidence.ignored:
         warnings.warn(
             f"columns {', '.join(map(repr, evidence.ignored))} of given are no variables of the "

@@ -10,6 +10,7 @@ from herded.methods.gibbs import Gibbs
 from herded.methods.layout_cache import cached_layout
 from herded.models.constraints.start_states import member_starts
 from herded.models.protocol import Model
+from herded.run.diagnostics.autocorrelation import WINDOW_TIMES
 from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
@@ -19,7 +20,6 @@ MAX_PILOT_VARIABLES = 256  # whose states are looked at
 MAX_PILOT_SWEEPS = 2000  # sweeps
 MAX_BLOCK_BYTES = 2**22  # bytes of samples at once
 MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
-WINDOW_TIMES = 5  # autocorrelations are summed up to so many times their sum (Sokal)
 MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.base import Layout
 from herded.methods.default_weights import POOLED_SLACK, default_weights
+from herded.methods.exact.elimination_order import MAX_JOINT
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler, sampler_capabilities
@@ -34,7 +35,7 @@ from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.memory.held_results import remaining_limit
 from herded.run.query import Budget, KeepOptions, Query
 from herded.run.recording.best_state_recorder import BestState
-from herded.run.recording.recorders import MAX_JOINT, Joint, Marginals, PairMarginals
+from herded.run.recording.recorders import Joint, Marginals, PairMarginals
 from herded.run.result import Result
 from herded.run.result_check import check_result
 from herded.run.selection.annealing_restarts import anneal_until_time_is_up
