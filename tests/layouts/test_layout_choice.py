@@ -322,7 +322,7 @@ def test_a_layout_of_ones_own_answers_all_that_a_run_asks():
     assert (own.min_block_sweeps, own.visits, own.n_parallel_parts) == (1, 1, 1)
     assert not (own.counts_states or own.is_herd or own.estimates_log_z or own.crosses_hard_zeros)
     assert own.bit_places is own.variable_blocks is own.components() is None
-    assert (own.n_replicas, own.report([]), own.warnings([])) == (1, {}, [])
+    assert (own.n_replicas, own.report([]), own.diagnostics([])) == (1, {}, [])
     state = hd.State(own.store(np.zeros(CHAIN.n_variables, int)))
     block = np.ones((2, own.sample_size), own.sample_type)
     own.fill(block, state)

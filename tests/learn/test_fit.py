@@ -338,5 +338,5 @@ def test_columns_match_variables_by_name():
 
 def test_spins_are_refused():
     spins = np.where(np.random.default_rng(5).random((50, 9)) < 0.5, -1, 1)
-    with pytest.raises(ModelError, match="-1 and 1 alone, which look like spins: pass"):
+    with pytest.raises(ModelError, match="only -1 and 1, which look like spins: pass"):
         hd.learn.fit(hd.ising_grid(np.zeros((3, 3)), 0.1), spins)

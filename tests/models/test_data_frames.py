@@ -126,7 +126,13 @@ def test_spins_are_refused():
     with pytest.raises(hd.ModelError, match="looks like spins"):
         read_rows(PLAIN, frame)
     spins = hd.FactorGraph([2, 2], [], state_names=[["-1", "1"]] * 2)
-    assert columns(spins, [[-1, 1], [1, 1]]) == {0: [0, 1], 1: [1, 1]}
+    with pytest.raises(hd.ModelError, match="got -1, which is also the name of a state: pass a"):
+        read_rows(spins, [[-1, 1], [1, 1]])
+    assert columns(spins, {0: [-1, 1], 1: [1, 1]}) == {0: [0, 1], 1: [1, 1]}
+    with pytest.raises(hd.ModelError, match="look like spins"):
+        read_rows(PLAIN, [[-1, 1, 1]])
+    named = hd.FactorGraph([3], [], state_names=[["1", "2", "3"]])
+    assert columns(named, [[1], [0]]) == {0: [1, 0]} and columns(named, {0: [1]}) == {0: [0]}
 
 
 @pytest.mark.parametrize(
@@ -196,3 +202,40 @@ def test_every_type_of_column(dtype):
 def test_distinct_values_keep_the_order_of_cells():
     values, codes = distinct_values(["b", "a", None, "b"], "a column")
     assert values == ["b", "a"] and codes.tolist() == [0, 1, -1, 0]
+
+
+def test_categories_that_no_cell_has_are_no_matter():
+    cells = pd.Categorical(["yes", "no"], categories=["no", "yes", "unknown"])
+    assert columns(NAMED, pd.DataFrame({"rain": cells})) == {0: [1, 0]}
+
+
+def test_numbers_that_name_one_variable_and_index_another():
+    net = hd.FactorGraph([2, 2], [], names=["1", "0"])
+    with pytest.raises(hd.ModelError, match="got 1, which is the name of variable 0 and the"):
+        read_rows(net, {1: [0]})
+    assert columns(net, {"1": [0]}) == {0: [0]}
+
+
+@pytest.mark.parametrize(
+    "cells", [pd.to_datetime([0, 1]), [10**400, 1], [10**5000], [{"yes"}], [np.array([0.2, 0.8])]]
+)
+def test_cells_that_are_no_states(cells):
+    for states in (NAMED, hd.FactorGraph([2], [], names=["rain"])):
+        with pytest.raises(hd.ModelError, match="expected"):
+            read_rows(states, {"rain": cells})
+        with pytest.raises(hd.ModelError, match="expected"):
+            read_rows(states, pd.DataFrame({"rain": pd.Series(list(cells))}))
+
+
+def test_missing_is_no_state_called_none():
+    model = hd.FactorGraph([2], [], names=["x"], state_names=[["None", "nan"]])
+    assert columns(model, {"x": [None, np.nan, "None", "nan"]}) == {0: [-1, -1, 0, 1]}
+    with pytest.raises(hd.ModelError, match="got None"):
+        model.given({"x": None})
+    with pytest.raises(hd.ModelError, match="one state for variable 'x', got two"):
+        model.given({"x": "None", 0: "nan"})
+
+
+def test_columns_have_an_order():
+    with pytest.raises(hd.ModelError, match="a column with an order, got the set"):
+        read_rows(NAMED, {"rain": {"yes", "no"}})

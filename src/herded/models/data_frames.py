@@ -95,7 +95,7 @@ def read_rows(model: Model, data: object, name: str = "data") -> DataRows:
     columns: dict[int, np.ndarray] = {}
     ignored: list[str] = []
     for column_name, values in labelled:
-        i = _variable_of(model, column_name)
+        i = column_variable(model, column_name)
         if i is None:
             ignored.append(str(column_name))
             continue
@@ -120,15 +120,26 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _variable_of(model: Model, column_name: object) -> int | None:
-    """The variable that a column is of, if any; numbers count where variables have no names."""
-    if model.names is not None:
-        text = str(column_name)
-        return model.names.index(text) if text in model.names else None
+def column_variable(model: Model, column_name: object) -> int | None:
+    """Return the variable that a column is of, if any.
+
+    A number is the name of a variable or its index, and refused where it is the name of one
+    variable and the index of another.
+    """
     try:
-        return variable_index(model, column_name)
+        by_index = None if isinstance(column_name, str) else variable_index(model, column_name)
     except ModelError:
-        return None
+        by_index = None
+    text = str(column_name)
+    if model.names is None or text not in model.names:
+        return by_index
+    by_name = model.names.index(text)
+    if by_index not in (None, by_name):
+        raise ModelError(
+            f"expected the name of a variable, got {column_name!r}, which is the name of variable "
+            f"{by_name} and the index of another: pass the name as the text {text!r}"
+        )
+    return by_name
 
 
 # -- data as columns ------------------------------------------------------------------------------
@@ -203,6 +214,8 @@ def _columns_of_mapping(data: Mapping[Any, Any], name: str) -> Columns:
 
 
 def _is_column(values: object) -> bool:
+    if isinstance(values, (set, frozenset)):
+        raise ModelError(f"expected a column with an order, got the set {short_repr(values)}")
     is_list = hasattr(values, "__len__") and not isinstance(values, (str, bytes, Mapping))
     return is_list and not (isinstance(values, np.ndarray) and values.ndim == 0)
 
@@ -219,6 +232,8 @@ def _read_column(model: Model, i: int, values: object, what: str) -> np.ndarray:
     meaning[-1] = MISSING
     for code, value in enumerate(distinct):
         found = find_state(states, k, value)
+        if found is None and not (codes == code).any():  # a category of pandas that no cell has
+            found = MISSING
         if found is None:
             row = int(np.argmax(codes == code))
             raise ModelError(_wrong_cell(states, k, distinct, value, f"row {row} in {what}"))
@@ -231,13 +246,13 @@ def _wrong_cell(
     states: Sequence[str], k: int, distinct: Sequence[object], value: object, where: str
 ) -> str:
     """Why a value is refused: what was expected, what came, and what to do."""
-    numbers = {float(v) for v in distinct if isinstance(v, (int, float, np.number))}
-    if k == 2 and -1.0 in numbers and numbers <= {-1.0, 1.0} and not are_values(states):
+    numbers = {v for v in distinct if isinstance(v, (int, float, np.number))}
+    if k == 2 and -1 in numbers and numbers <= {-1, 1} and not are_values(states):
         return (
             f"expected states 0 and 1, got {short_repr(value)} at {where}, which looks like spins "
             "of -1 and 1: pass (data + 1) // 2, with NaN or None where a state is missing"
         )
-    hint = did_you_mean(str(value), states)
+    hint = did_you_mean(short_repr(value), states)
     expected = expected_states(states, k).replace("evidence", "a state")
     return (
         f"expected {expected}, got {short_repr(value)} at {where}{hint}: correct it, or leave the "
@@ -268,12 +283,13 @@ def distinct_values(values: Any, what: str) -> tuple[list[Any], np.ndarray]:
                 continue
             key = type(value), value  # 1, 1.0 and True are equal, and may mean different states
             codes[row] = code_of.setdefault(key, len(code_of))
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             if _is_missing(value):
                 codes[row] = -1
                 continue
             raise ModelError(
-                f"expected one state in each cell, got {short_repr(value)} at row {row} in {what}"
+                f"expected one state in each cell, got {short_repr(value)} at row {row} in {what}: "
+                "soft evidence is an array of shape (rows, states) for the whole column"
             ) from error
     return [value for _, value in code_of], codes
 
@@ -299,6 +315,8 @@ def _as_flat_array(values: object, what: str) -> np.ndarray:
         raise ModelError(f"expected cells in {what}, got {short_repr(values)}")
     if array.ndim != 1:
         raise ModelError(f"expected one state in each cell of {what}, got shape {array.shape}")
+    if array.dtype.kind in "mM":
+        raise ModelError(f"expected states in {what}, got times of type {array.dtype}")
     return array
 
 
@@ -332,31 +350,51 @@ def _read_array(model: Model, data: object, name: str) -> DataRows:
             f"by position, got shape {array.shape}: pass a data frame or a mapping to match "
             "columns by name"
         )
-    refuse_spins(model, array, name)
-    columns = {}
-    for i in range(n):
-        cells = array[:, i]
-        if array.dtype.kind in "if" and not _has_state_minus_one(model, i):
-            cells = np.where(cells == -1, np.nan, cells)  # -1 is missing in arrays of indices
-        columns[i] = _read_column(model, i, cells, f"column {i} of {name}")
+    refuse_spins(model, array, name, may_be_hidden=False)
+    columns = {
+        i: _read_positional_column(model, i, array[:, i], f"column {i} of {name}") for i in range(n)
+    }
     return DataRows(len(array), columns)
+
+
+def _read_positional_column(model: Model, i: int, cells: np.ndarray, what: str) -> np.ndarray:
+    """Read a column of an array: numbers are indices, -1 is missing, and texts are names."""
+    states = tuple(model.state_names[i]) if model.state_names else ()
+    k = int(model.cardinalities[i])
+    distinct, codes = distinct_values(cells, what)
+    meaning = np.full(len(distinct) + 1, MISSING)
+    for code, value in enumerate(distinct):
+        names = states if isinstance(value, str) else ()
+        found = MISSING if value == -1 else find_state(names, k, value)
+        if found is None:
+            at = f"row {int(np.argmax(codes == code))} in {what}"
+            raise ModelError(_wrong_cell(names, k, distinct, value, at))
+        meaning[code] = found
+    read: np.ndarray = meaning[codes]
+    return read
 
 
 def _has_state_minus_one(model: Model, i: int) -> bool:
     return model.state_names is not None and "-1" in model.state_names[i]
 
 
-def refuse_spins(model: Model, array: np.ndarray, name: str) -> None:
-    """Raise where an array holds -1, a missing state, and 1 alone: they are probably spins."""
-    if array.dtype.kind not in "if" or not array.size or int(model.cardinalities.max()) > 2:
+def refuse_spins(model: Model, array: np.ndarray, name: str, *, may_be_hidden: bool = True) -> None:
+    """Raise where an array holds -1, a missing state, and 1 alone: they are probably spins.
+
+    With `may_be_hidden` a column of -1 alone is that of a hidden variable.
+    """
+    if array.dtype.kind not in "if" or not array.size or array.ndim < 2:
         return
-    if any(_has_state_minus_one(model, i) for i in range(model.n_variables)):
-        return
-    if array.ndim < 2:
+    if (array == -1).any() and any(_has_state_minus_one(model, i) for i in range(array.shape[1])):
+        raise ModelError(
+            f"expected indices of states in {name}, or -1 where one is missing, got -1, which is "
+            "also the name of a state: pass a data frame or a mapping, whose cells are names"
+        )
+    if int(model.cardinalities.max()) > 2:
         return
     low, high = (array == -1).any(axis=0), (array == 1).any(axis=0)
-    is_spin = (np.abs(array) == 1) | np.isnan(array)
-    if is_spin.all() and (low & high).any():  # a column of -1 alone is hidden
+    both = (low & high).any() if may_be_hidden else low.any() and high.any()
+    if both and (np.abs(array) == 1).all():
         raise ModelError(
             f"expected states 0 and 1 in {name}, got only -1 and 1, which look like spins: pass "
             "(data + 1) // 2, and NaN where a state is missing"

@@ -28,6 +28,13 @@ class IndexEvidence(dict[int, int]):
     (array([0]), array([1]))
     """
 
+    def copy(self) -> "IndexEvidence":
+        """A copy, which is by index, too."""
+        return IndexEvidence(self)
+
+    def __or__(self, other: Any) -> "IndexEvidence":  # type: ignore[override]
+        return IndexEvidence({**self, **other})
+
 
 def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarray:
     """Add `evidence` to the model's evidence array; keys are indices, names or pixels."""
@@ -35,13 +42,15 @@ def merge_evidence(model: Model, evidence: Mapping[Any, int | str]) -> np.ndarra
         raise ModelError(f"expected evidence as {{variable: value}}, got {short_repr(evidence)}")
     clamped = np.array(model.evidence)
     flat = clamped.reshape(-1)
+    read_state = _checked_index if isinstance(evidence, IndexEvidence) else state_index
+    seen: dict[int, int] = {}
     for key, value in evidence.items():
         i = variable_index(model, key)
-        flat[i] = (
-            _checked_index(model, i, key, value)
-            if isinstance(evidence, IndexEvidence)
-            else state_index(model, i, key, value)
-        )
+        flat[i] = read_state(model, i, key, value)
+        if seen.setdefault(i, int(flat[i])) != flat[i]:
+            raise ModelError(
+                f"expected one state for variable {variable_text(model, i)}, got two: drop one"
+            )
     return clamped
 
 

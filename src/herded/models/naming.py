@@ -47,7 +47,7 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
     if found is None:
         raise ModelError(
             f"expected {expected_states(states, k)} for variable {key!r}, got "
-            f"{short_repr(value)}{did_you_mean(str(value), states)}"
+            f"{short_repr(value)}{did_you_mean(short_repr(value), states)}"
         )
     return found
 
@@ -77,6 +77,8 @@ def find_state(states: Sequence[str], k: int, value: object) -> int | None:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if value is None or (isinstance(value, (int, float)) and not abs(value) < MAX_STATE_NUMBER):
+        return None  # missing, NaN, or no number of a state
     whole = as_whole_number(value)
     if states:
         is_number = whole is not None and not isinstance(value, bool)
@@ -92,10 +94,13 @@ def find_state(states: Sequence[str], k: int, value: object) -> int | None:
     return whole if whole is not None and 0 <= whole < k else None
 
 
+MAX_STATE_NUMBER = 2**53  # numbers from here on are no states, nor exact as floats
+
+
 def as_whole_number(value: object) -> int | None:
     """Return `value` as a whole number if it is one; a text is not."""
     if isinstance(value, (int, float)):
-        return int(value) if value == value and abs(value) < 2**53 and value == int(value) else None
+        return int(value) if value == int(value) else None
     return operator.index(value) if is_whole_number(value, 0) else None  # type: ignore[arg-type]
 
 

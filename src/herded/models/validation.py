@@ -20,6 +20,7 @@ from herded.system.argument_checks import (
     as_integer_array,
     describe_value,
     short_repr,
+    without_masked_entries,
 )
 
 if TYPE_CHECKING:
@@ -289,7 +290,7 @@ def check_states(model: Model, states: ArrayLike) -> np.ndarray:
                 'hd.query(model, rows, "log_probability") sums over missing states'
             )
         return x
-    x = as_integer_array("states", states)
+    x = as_integer_array("states", without_masked_entries("states", states))
     if _has_model_shape(model, x):
         x = x.reshape(*x.shape[: x.ndim - len(model.shape)], n)
     if x.ndim == 0 or x.shape[-1] != n:

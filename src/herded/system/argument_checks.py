@@ -16,7 +16,11 @@ from herded.errors import ModelError
 
 def short_repr(value: object) -> str:
     """Return the beginning of a value's repr, on one line."""
-    return " ".join(repr(value).split())[:80]
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        return f"a very long {type(value).__name__}"
+    return " ".join(text.split())[:80]
 
 
 def describe_value(value: object) -> str:
@@ -55,6 +59,13 @@ def _array(expected: str, values: object, uneven: str = "") -> np.ndarray:
         rows = " in rows of one length" if isinstance(error, ValueError) else ""
         remedy = f": {uneven}" if rows and uneven else ""
         raise ModelError(f"{expected}{rows}, got {short_repr(values)}{remedy}") from error
+
+
+def without_masked_entries(name: str, values: object) -> object:
+    """Return `values`, unless some of them are masked, which plain arrays would forget."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ModelError(f"expected {name} without masked entries, got some")
+    return values
 
 
 def as_integer(name: str, value: object) -> int:

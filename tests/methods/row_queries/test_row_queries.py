@@ -1,5 +1,6 @@
 """Exact answers for rows of evidence, against one run of `Exact` for each row."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -236,3 +237,88 @@ def test_refused(match, given, targets, options):
 def test_answers_that_do_not_fit_are_refused_before_they_are_computed():
     with pytest.raises(hd.MemoryLimitError, match="rows of them need"):
         hd.query(SPRINKLER, {"rain": ["no"] * 100_000}, max_memory=10_000)
+
+
+@pytest.mark.parametrize(
+    ("error", "steps", "first"),
+    [(1e-140, 8, 3), (1e-30, 30, 11), (1e-3, 250, 120), (0.1, 800, 360)],
+)
+def test_evidence_that_turns_round_is_repeated_with_logarithms(error, steps, first):
+    """Sensors first say "a" so often that the products for "b" underflow, and then "b"."""
+    sensor, stay = (
+        np.log([[1 - error, error], [error, 1 - error]]),
+        np.array([[0, -INF], [-INF, 0]]),
+    )
+    factors = [((0,), np.log([0.5, 0.5]))]
+    factors += [((i, i + 1), stay) for i in range(steps - 1)]
+    factors += [((i, steps + i), sensor) for i in range(steps)]
+    model = hd.FactorGraph([2] * (2 * steps), factors)
+    known = {steps + i: int(i >= first) for i in range(steps)}
+    found = hd.query(model, known, [0, steps - 1])
+    a, b = first * np.log1p(-error), (steps - first) * np.log1p(-error)
+    scores = np.array([a + (steps - first) * np.log(error), b + first * np.log(error)])
+    total = np.logaddexp(*scores)
+    np.testing.assert_allclose(found.log_probability, total + np.log(0.5), rtol=1e-9)
+    for end in (0, steps - 1):
+        np.testing.assert_allclose(found[end][0], np.exp(scores - total), atol=1e-9)
+
+
+def test_variables_without_factors_count_their_states():
+    model = hd.FactorGraph(
+        [2, 2, 3], [((0, 1), np.log([[0.9, 0.1], [0.2, 0.8]])), ((2,), np.log([0.5, 0.25, 0.25]))]
+    )
+    for targets in ("log_probability", None, [1], [(0, 2)]):
+        found = hd.query(model, None, targets).log_probability
+        np.testing.assert_allclose(found, hd.infer(model, hd.Exact()).log_z, atol=1e-12)
+
+
+def test_soft_evidence_of_a_known_variable_weighs_its_state():
+    seen = SPRINKLER.given({"rain": "yes"})
+    found = hd.query(seen, {"rain": {"yes": 0.5, "no": 1.0}}, ["grass"])
+    exact = hd.infer(seen, hd.Exact())
+    np.testing.assert_allclose(found["grass"], exact.marginals[2:], atol=1e-12)
+    np.testing.assert_allclose(found.log_probability, exact.log_z + np.log(0.5), atol=1e-12)
+    single = hd.FactorGraph([1, 2], [((0, 1), np.log([[0.3, 0.7]]))])
+    found = hd.query(single, {0: {0: 0.5}}, 1)
+    np.testing.assert_allclose(found.log_probability, np.log(0.5), atol=1e-12)
+
+
+def test_evidence_by_index():
+    model = hd.FactorGraph(
+        [3, 2], [((0, 1), np.log([[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]))],
+        state_names=[["1", "2", "3"], ["x", "y"]],
+    )  # fmt: skip
+    by_index = IndexEvidence({0: 1})
+    for evidence in (by_index, by_index.copy(), by_index | {}):
+        np.testing.assert_allclose(hd.query(model, evidence, 1)[1], [[0.5, 0.5]])
+    np.testing.assert_allclose(hd.query(model, {0: 1}, 1)[1], [[0.9, 0.1]])
+
+
+def test_joints_and_best_states_of_pixels():
+    grid = hd.ising_grid(np.array([[0.4, -0.2], [0.1, 0.3]]), 0.5)
+    found = hd.query(grid, None, [((0, 0), (0, 1)), (1, 1), "map"])
+    joint = naive_joint(grid)
+    np.testing.assert_allclose(found[(0, 0), (0, 1)][0], joint.sum(axis=(2, 3)), atol=1e-12)
+    np.testing.assert_allclose(found[1, 1][0], joint.sum(axis=(0, 1, 2)), atol=1e-12)
+    assert found.to_pandas().shape == (1, 4 + 2 + 4)
+    single = hd.query(SPRINKLER, None, [("rain",)])
+    assert single.to_pandas().shape == (1, 2)
+
+
+def test_memory_stays_within_its_limit():
+    steps, rows = 100, 4000
+    step = np.log([[0.9, 0.1], [0.2, 0.8]])
+    factors = [((0,), np.log([0.5, 0.5]))] + [((i, i + 1), step) for i in range(steps - 1)]
+    factors += [((i, steps + i), step) for i in range(steps)]
+    model = hd.FactorGraph([2] * (2 * steps), factors)
+    rng = np.random.default_rng(0)
+    seen = {steps + i: rng.integers(0, 2, rows) for i in range(steps)}
+    hd.query(model, {n: column[:2] for n, column in seen.items()}, [0])
+    limit = 8 * 2**20
+    tracemalloc.start()
+    found = hd.query(model, seen, [0], max_memory=limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    evidence = rows * steps * 8  # the rows that were read
+    assert peak < limit + 2 * evidence
+    np.testing.assert_allclose(hd.query(model, seen, [0])[0], found[0], atol=1e-12)

@@ -46,6 +46,8 @@ def as_observations(model: Model, data: ArrayLike, name: str = "data") -> np.nda
         if len(rows) == 0:
             raise ModelError(f"expected rows in {name}, got none")
         return rows
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.where(np.ma.getmaskarray(data), UNKNOWN_STATE, data.data)
     rows = as_integer_rows(name, data)
     refuse_spins(model, rows, name)
     if len(model.shape) > 1 and rows.ndim > 1 and rows.shape[1:] == model.shape:

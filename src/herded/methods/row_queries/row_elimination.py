@@ -6,8 +6,9 @@ order for all rows together: messages go up from bucket to bucket (`collect`), a
 to buckets that hold a target.
 
 Products of probabilities may underflow where the evidence is unlikely. Every message is scaled to a
-largest entry of 1, and rows in which a largest entry was below `SMALLEST_TRUSTED` before that are
-reported as `doubtful`, so that their caller can repeat them with logarithms.
+largest entry of 1. A product of positive numbers that is smaller than floats can hold with all
+digits makes its row `doubtful`, since a later factor may remove the larger products beside it; the
+caller repeats such rows with logarithms.
 """
 
 import math
@@ -19,6 +20,7 @@ import numpy as np
 
 from herded.methods.exact.elimination_order import elimination_order
 from herded.methods.row_queries.row_tables import (
+    LOG_SMALLEST_TRUSTED,
     Arithmetic,
     GroupMerger,
     LogMaxArithmetic,
@@ -26,11 +28,12 @@ from herded.methods.row_queries.row_tables import (
     RowTable,
     multiply_tables,
     renumber,
+    smallest_log,
 )
 from herded.models.factor_graph import FactorGraph
 from herded.system.numerics.exp_log import exp_array, log_array
 
-SMALLEST_TRUSTED = 1e-150  # largest entries below it may have lost others to underflow
+MAX_SUM_ERROR = 4e-15  # of the probabilities of a row, as floats
 Target = tuple[int, ...]  # variables whose joint distribution is asked for
 
 
@@ -60,6 +63,12 @@ class RowPlan:
     scopes: tuple[tuple[int, ...], ...]
     bucket_entries: int
     work: int
+
+    @cached_property
+    def row_bytes(self) -> float:
+        """Bytes that one row takes at most: messages both ways, products and groups of rows."""
+        tables = 2.0 * self.work + 4.0 * self.bucket_entries
+        return 8.0 * (tables + 6.0 * len(self.order) + 2.0 * self.graph.n_factors)
 
     @cached_property
     def place(self) -> dict[int, int]:
@@ -130,7 +139,7 @@ def drop_barren(graph: FactorGraph, needed: set[int]) -> FactorGraph:
     for f in range(graph.n_factors):
         for i in graph.factor(f)[0].tolist():
             factors_of[i].add(f)
-    kept = set(range(graph.n_factors))
+    kept, summed = set(range(graph.n_factors)), set[int]()
     fixed = graph.evidence >= 0
     waiting = [i for i, of in enumerate(factors_of) if len(of) == 1]
     while waiting:
@@ -139,21 +148,20 @@ def drop_barren(graph: FactorGraph, needed: set[int]) -> FactorGraph:
             continue
         (f,) = factors_of[i]
         variables, table = graph.factor(f)
-        axis = variables.tolist().index(i)
-        sums = np.exp(table).sum(axis=axis)
-        if np.abs(sums - 1.0).max() > 4e-15 or fixed[variables].any():
+        sums = np.exp(table).sum(axis=variables.tolist().index(i))
+        if np.abs(sums - 1.0).max() > MAX_SUM_ERROR or fixed[variables].any():
             continue
         kept.discard(f)
+        summed.add(i)
         for j in variables.tolist():
             factors_of[j].discard(f)
             if len(factors_of[j]) == 1:
                 waiting.append(j)
     if len(kept) == graph.n_factors:
         return graph
-    gone = np.array([not of for of in factors_of])
     order = sorted(kept)
     evidence = graph.evidence.copy()
-    evidence[gone & (evidence < 0) & ~np.isin(np.arange(graph.n_variables), list(needed))] = 0
+    evidence[list(summed)] = 0  # others without a factor are summed over all their states
     arity = np.diff(graph.factor_start)
     slots = np.repeat(np.isin(np.arange(graph.n_factors), order), arity)
     entries = np.repeat(np.isin(np.arange(graph.n_factors), order), np.diff(graph.table_start))
@@ -234,7 +242,12 @@ class RowElimination:
         return self.known_groups[known], self.combinations[known]
 
     def _add_likelihood(self, i: int, likelihood: np.ndarray) -> None:
-        self._add([i], likelihood, self.merger.each_row)
+        """Multiply by the likelihoods (K, R) of the states of a variable."""
+        if i in self.plan.place:
+            self._add([i], likelihood, self.merger.each_row)
+        else:  # the state is known already
+            rows = np.arange(self.merger.n_rows)
+            self._add([], likelihood[self._known_state(i), rows], self.merger.each_row)
 
     def _add(self, free: list[int], logs: np.ndarray, groups: RowGroups) -> None:
         """Scale a log-table, and put it into the bucket of its first variable."""
@@ -243,10 +256,22 @@ class RowElimination:
         self.log_scales.append((groups, top))
         if not axes:
             return
-        shifted = logs - np.where(np.isneginf(top), 0.0, top)
-        values = exp_array(shifted) if self.arithmetic.is_scaled else shifted
+        values, low = logs - np.where(np.isneginf(top), 0.0, top), 0.0
+        if self.arithmetic.is_scaled:
+            finite = values > -np.inf
+            low = float(np.min(values, initial=0.0, where=finite))
+            if low < LOG_SMALLEST_TRUSTED:
+                lost = finite & (values < LOG_SMALLEST_TRUSTED)
+                self._report_loss(groups, np.asarray(lost.any(axis=axes)))
+                low = LOG_SMALLEST_TRUSTED
+            values = exp_array(values)
         scope = tuple(self.plan.place[i] for i in free)
-        self.factors[scope[0]].append(RowTable(scope, values, groups))
+        self.factors[scope[0]].append(RowTable(scope, values, groups, low))
+
+    def _report_loss(self, groups: RowGroups, lost: np.ndarray) -> None:
+        """Mark the rows whose products were too small for floats."""
+        if lost.any():
+            self.doubtful |= lost[groups.codes]
 
     # -- up ---------------------------------------------------------------------------------------
 
@@ -267,7 +292,7 @@ class RowElimination:
             size = int(self.plan.graph.cardinalities[self.plan.order[k]])
             one = 1.0 if self.arithmetic.is_scaled else 0.0
             tables.append(RowTable((k,), np.full((size, 1), one), self.merger.all_rows))
-        return multiply_tables(tables, self.merger, self.arithmetic)
+        return multiply_tables(tables, self.merger, self.arithmetic, self._report_loss)
 
     def _remove(self, table: RowTable, count: int) -> np.ndarray:
         """The values without the first `count` variables of a table."""
@@ -289,14 +314,11 @@ class RowElimination:
             if counted and not axes:
                 self.log_scales.append((table.groups, values))
             return table
-        small = top < SMALLEST_TRUSTED
-        if small.any():
-            self.doubtful |= small[table.groups.codes]
         if counted:
             self.log_scales.append((table.groups, log_array(top)))
         if axes:
             values = values / np.where(top > 0.0, top, 1.0)
-        return RowTable(table.scope, values, table.groups)
+        return RowTable(table.scope, values, table.groups, smallest_log(values))
 
     def log_totals(self) -> np.ndarray:
         """(R,) the logarithm of the sum over all states that agree with each row."""
@@ -324,7 +346,8 @@ class RowElimination:
         """The table summed over all variables that are not wanted."""
         axes = tuple(a for a, p in enumerate(table.scope) if p not in wanted)
         values = self.arithmetic.remove(table.values, axes) if axes else table.values
-        return RowTable(tuple(p for p in table.scope if p in wanted), values, table.groups)
+        kept = tuple(p for p in table.scope if p in wanted)
+        return RowTable(kept, values, table.groups, table.low)
 
     def posterior(self, target: Target) -> np.ndarray:
         """(R, K, ...) the joint distribution of the variables of a target, an axis for each."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from herded.errors import ModelError
 from herded.methods.row_queries.row_elimination import Target
-from herded.models.data_frames import MISSING, DataRows, read_rows
+from herded.models.data_frames import MISSING, DataRows, column_variable, read_rows
+from herded.models.evidence import IndexEvidence, merge_evidence
 from herded.models.naming import (
     find_state,
     state_label,
@@ -17,7 +18,12 @@ from herded.models.naming import (
     variable_text,
 )
 from herded.models.protocol import Model
-from herded.system.argument_checks import as_float_array, short_repr
+from herded.system.argument_checks import (
+    as_float,
+    as_float_array,
+    short_repr,
+    without_masked_entries,
+)
 
 BEST_STATE, LOG_PROBABILITY = "map", "log_probability"  # targets that are no variables
 
@@ -38,11 +44,17 @@ def read_row_evidence(model: Model, given: object) -> RowEvidence:
     if given is None:
         return RowEvidence(1, {}, {})
     soft: dict[int, np.ndarray] = {}
-    if isinstance(given, Mapping):
+    if isinstance(given, IndexEvidence):
+        merged = merge_evidence(model, given).reshape(-1)
+        known = [variable_index(model, key) for key in given]
+        rows = DataRows(1, {i: merged[[i]] for i in known})
+    elif isinstance(given, Mapping):
         hard = {}
         for key, value in given.items():
             if _is_soft(value):
-                i = variable_index(model, key)
+                i = column_variable(model, key)
+                if i is None:
+                    i = variable_index(model, key)  # which says what is known
                 soft[i] = _read_likelihood(model, i, key, value)
             else:
                 hard[key] = value
@@ -82,9 +94,11 @@ def _read_likelihood(model: Model, i: int, key: object, value: object) -> np.nda
                 raise ModelError(
                     f"expected states of variable {key!r} in its likelihoods, got {state!r}"
                 )
-            table[0, found] = as_float_array(name, likelihood)
+            if table[0, found]:
+                raise ModelError(f"expected each state of {key!r} once in its likelihoods")
+            table[0, found] = as_float(name, likelihood)
     else:
-        table = as_float_array(name, value)
+        table = as_float_array(name, without_masked_entries(name, value))
     if table.shape[1] != k or not (table >= 0).all() or not np.isfinite(table).all():
         raise ModelError(
             f"expected {name} as numbers of 0 or more, one for each of its {k} states, got "
@@ -132,7 +146,7 @@ def read_targets(model: Model, targets: Any, evidence: RowEvidence) -> RowTarget
             if i not in evidence.columns
         ]
         return RowTargets({variable_label(model, i): (i,) for i in free}, False, False)
-    is_one = isinstance(targets, (str, int, np.integer, tuple))
+    is_one = isinstance(targets, (str, tuple)) or not isinstance(targets, Iterable)
     found: dict[Any, Target] = {}
     words = set()
     for target in [targets] if is_one else list(targets):
@@ -140,19 +154,22 @@ def read_targets(model: Model, targets: Any, evidence: RowEvidence) -> RowTarget
         if is_word and (model.names is None or target not in model.names):
             words.add(target)
             continue
-        label, variables = _read_target(model, target)
+        label, variables = read_target(model, target)
         if len(set(variables)) < len(variables):
             raise ModelError(f"expected distinct variables in a target, got {short_repr(target)}")
         found[label] = variables
     return RowTargets(found, BEST_STATE in words, LOG_PROBABILITY in words)
 
 
-def _read_target(model: Model, target: object) -> tuple[Any, Target]:
+def read_target(model: Model, target: object) -> tuple[Any, Target]:
     """A variable, or a tuple or set of variables whose joint distribution is asked for."""
-    is_pixel = isinstance(target, tuple) and len(model.shape) > 1
+    is_pixel = isinstance(target, tuple) and not any(isinstance(p, (tuple, str)) for p in target)
+    is_pixel &= len(model.shape) > 1
     if is_pixel or not isinstance(target, Iterable) or isinstance(target, str):
         i = variable_index(model, target)
         return variable_label(model, i), (i,)
+    if not target:
+        raise ModelError("expected variables in a target, got an empty one")
     parts = list(target) if not isinstance(target, (set, frozenset)) else sorted(target, key=str)
     variables = tuple(variable_index(model, part) for part in parts)
     return tuple(variable_label(model, i) for i in variables), variables

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from herded.errors import MemoryLimitError
+from herded.methods.exact.elimination_order import exact_refusal_error
 from herded.methods.row_queries.row_elimination import (
     RowElimination,
     RowPlan,
@@ -28,7 +29,7 @@ from herded.system.memory_limits import size_text
 
 CHUNK_ENTRIES = 2**20  # of the largest bucket, for all rows of a chunk: it stays in a near cache
 MIN_CHUNK_ROWS = 256  # below it, Python takes longer than arithmetic
-TABLES_AT_ONCE = 8  # as large as the largest bucket, that an elimination holds
+CHUNKS_AT_ONCE = 2  # that must fit into memory; more run only where they fit, too
 MIN_OWN_ROWS = 64  # rows that know the same variables, for a plan of their own
 PLAN_ENTRIES = 2**20  # entries that are worked through in the time of another plan
 
@@ -40,6 +41,13 @@ class RowAnswers:
     tables: dict[Any, np.ndarray]
     log_probability: np.ndarray
     best_states: np.ndarray | None
+
+    @property
+    def memory(self) -> float:
+        """Bytes of all answers."""
+        best = 0 if self.best_states is None else self.best_states.nbytes
+        tables = sum(table.nbytes for table in self.tables.values())
+        return float(tables + self.log_probability.nbytes + best)
 
     @classmethod
     def allocate(
@@ -73,6 +81,12 @@ class RowJob:
     whole_plan: RowPlan | None  # for the best state
     evidence: RowEvidence
     wanted: RowTargets
+
+    @property
+    def memory(self) -> float:
+        """Bytes that this job takes at most."""
+        plans = [self.plan] if self.whole_plan is None else [self.plan, self.whole_plan]
+        return len(self.rows) * max(plan.row_bytes for plan in plans)
 
     def run(self, answers: RowAnswers) -> int:
         """Fill in the answers of these rows; gives their number."""
@@ -126,8 +140,12 @@ def row_jobs(
         whole = None
         if wanted.asks_best_state:
             whole = plan_rows(graph, observed, (), limit, whole=True)
-        entries = max(plan.bucket_entries, 0 if whole is None else whole.bucket_entries)
-        most = max(1, int(min(limit / (8.0 * TABLES_AT_ONCE * entries), 2**31)))
+        plans = [plan] if whole is None else [plan, whole]
+        entries = max(each.bucket_entries for each in plans)
+        row_bytes = max(each.row_bytes for each in plans)
+        if row_bytes > limit:
+            raise exact_refusal_error(row_bytes, len(max(plan.scopes, key=len)), limit)
+        most = int(max(1, limit / (CHUNKS_AT_ONCE * row_bytes)))
         size = min(most, max(MIN_CHUNK_ROWS, CHUNK_ENTRIES // entries))
         for first in range(0, len(rows), size):
             yield RowJob(rows[first : first + size], plan, whole, evidence, wanted)

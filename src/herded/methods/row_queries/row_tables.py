@@ -5,7 +5,7 @@ for each *group* of rows that agree, not one for each row. Products of two table
 that both distinguish; `GroupMerger` finds them once for each pair.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -142,6 +142,12 @@ class LogMaxArithmetic(LogSumArithmetic):
         return found
 
 
+SMALLEST_TRUSTED = 1e-290  # products below it may have lost digits, or underflowed to 0
+LOG_SMALLEST_TRUSTED = -667.0
+
+ReportLoss = Callable[["RowGroups", np.ndarray], None]  # groups, and which of them have lost digits
+
+
 @dataclass(frozen=True, eq=False)
 class RowTable:
     """Numbers for all states of `scope` (places in the elimination order), and for each group."""
@@ -149,6 +155,7 @@ class RowTable:
     scope: tuple[int, ...]  # ascending
     values: np.ndarray  # one axis for each variable of the scope, then one of groups
     groups: RowGroups
+    low: float = 0.0  # no positive entry has a smaller logarithm; 0 for tables of logarithms
 
     def along(self, scope: Sequence[int], index: np.ndarray | None) -> np.ndarray:
         """The values with an axis for each variable of a larger scope, for merged groups."""
@@ -161,15 +168,28 @@ class RowTable:
 
 
 def multiply_tables(
-    tables: Iterable[RowTable], merger: GroupMerger, arithmetic: type[Arithmetic]
+    tables: Iterable[RowTable],
+    merger: GroupMerger,
+    arithmetic: type[Arithmetic],
+    report_loss: ReportLoss,
 ) -> RowTable:
-    """The product of tables, those of few groups first."""
+    """Multiply tables, those of few groups first; products that may underflow are reported."""
     first, *rest = sorted(tables, key=lambda table: (table.groups.count, table.values.size))
     for table in rest:
         merged = merger.merge(first.groups, table.groups)
         scope = tuple(sorted({*first.scope, *table.scope}))
-        values = arithmetic.multiply(
-            first.along(scope, merged.of_first), table.along(scope, merged.of_second)
-        )
-        first = RowTable(scope, values, merged.groups)
+        one = first.along(scope, merged.of_first)
+        other = table.along(scope, merged.of_second)
+        values, low = arithmetic.multiply(one, other), first.low + table.low
+        if low < LOG_SMALLEST_TRUSTED:
+            lost = (values < SMALLEST_TRUSTED) & (one > 0.0) & (other > 0.0)
+            report_loss(merged.groups, np.asarray(lost.any(axis=tuple(range(len(scope))))))
+            low = LOG_SMALLEST_TRUSTED  # of the other rows
+        first = RowTable(scope, values, merged.groups, low)
     return first
+
+
+def smallest_log(values: np.ndarray) -> float:
+    """Return the logarithm of the smallest positive entry, 0 if there is none."""
+    least = float(np.min(values, initial=1.0, where=values > 0.0))
+    return float(np.log(least))

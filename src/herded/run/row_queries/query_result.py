@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from herded.methods.row_queries.row_evidence import BEST_STATE, LOG_PROBABILITY
-from herded.models.naming import state_label, variable_index, variable_label
+from herded.errors import ModelError
+from herded.methods.row_queries.row_evidence import BEST_STATE, LOG_PROBABILITY, read_target
+from herded.models.naming import state_label, variable_label
 from herded.models.protocol import Model
 from herded.run.export.pandas_xarray import import_pandas
 from herded.system.argument_checks import short_repr
@@ -59,10 +60,11 @@ class QueryResult:
 
     def __getitem__(self, target: Hashable) -> np.ndarray:
         """The probabilities of a target, (R, K)."""
-        if target not in self.probabilities:
+        label, _ = read_target(self.model, target)
+        if label not in self.probabilities:
             known = short_repr(tuple(self.probabilities))
-            raise KeyError(f"expected a target of this query, {known}, got {target!r}")
-        return self.probabilities[target]
+            raise ModelError(f"expected a target of this query, {known}, got {target!r}")
+        return self.probabilities[label]
 
     def __len__(self) -> int:
         return self.n_rows
@@ -81,8 +83,7 @@ class QueryResult:
         """(target, state) of each column of `to_numpy`."""
         found: list[tuple[Any, Any]] = []
         for target, table in self.probabilities.items():
-            parts = target if isinstance(target, tuple) and table.ndim > 2 else (target,)
-            indices = [variable_index(self.model, part) for part in parts]
+            _, indices = read_target(self.model, target)
             for states in np.ndindex(*table.shape[1:]):
                 names = tuple(map(partial(state_label, self.model), indices, states))
                 found.append((target, names[0] if len(names) == 1 else names))
@@ -118,7 +119,7 @@ class QueryResult:
         if self.best_states is not None:
             names = [self._names_of_best(i) for i in range(self.model.n_variables)]
             for i, column in enumerate(names):
-                frame[BEST_STATE, variable_label(self.model, i)] = column
+                frame[BEST_STATE, _joined(variable_label(self.model, i))] = column
         return frame
 
     def _names_of_best(self, i: int) -> list[Any]:

@@ -99,8 +99,10 @@ def query(
     wanted = read_targets(model, targets, evidence)
     limit = memory_limits.memory_limit(max_memory)
     answers = RowAnswers.allocate(graph, wanted, evidence.n_rows, limit)
+    limit -= answers.memory
     jobs = list(row_jobs(graph, evidence, wanted, limit))
-    workers = max(1, min(threads or count_usable_cpus(), len(jobs)))
+    at_once = int(limit / max((job.memory for job in jobs), default=1.0))
+    workers = max(1, min(threads or count_usable_cpus(), len(jobs), at_once))
     bar = Progress(progress, evidence.n_rows, "query", "rows")
     with closing(bar), ThreadPoolExecutor(workers) as pool:
         done = 0
