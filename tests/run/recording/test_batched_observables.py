@@ -148,7 +148,7 @@ LATTICES = {
 @pytest.mark.parametrize("band", [1, 7, 2**18])
 @pytest.mark.parametrize("name", LATTICES)
 def test_energies_in_bands_are_those_of_all_terms(name, band, monkeypatch):
-    monkeypatch.setattr(large_lattices, "BAND_SITES", band)
+    monkeypatch.setattr(large_lattices, "SITES_PER_PASS", band)
     model = LATTICES[name]
     constant, unit, _ = lattice_energy_units(model)
     units = large_lattices.lattice_units(model)

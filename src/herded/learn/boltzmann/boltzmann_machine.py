@@ -14,12 +14,12 @@ from herded.learn.boltzmann.log_z import LearnedLogZ, ladder_log_z
 from herded.learn.fitting.exact_moments import ExactMoments, KnownRows
 from herded.learn.fitting.fit_function import fit
 from herded.learn.fitting.fit_result import Fitted
-from herded.learn.fitting.fit_setup import QUICK_EXACT_BYTES
 from herded.methods.gibbs import Gibbs
 from herded.methods.options import check_seed
 from herded.models.constraints.start_states import member_starts
 from herded.models.factor_graph import FactorGraph
 from herded.models.pairwise import pairwise_model
+from herded.run.diagnostics.log_z_check import QUICK_EXACT_BYTES
 from herded.run.interrupts import raises_interrupted
 from herded.system import memory_limits
 from herded.system.argument_checks import edge_array, is_number_between, is_whole_number, short_repr

@@ -24,6 +24,7 @@ from herded.learn.fitting.objectives import (
 from herded.learn.fitting.training_loop import TrainingLoop
 from herded.methods.options import check_herd, check_seed
 from herded.models.naming import variable_text
+from herded.run.diagnostics.log_z_check import QUICK_EXACT_BYTES
 from herded.run.training_helpers import EarlyStopping, random_permutation, subtract_l2_penalty
 from herded.system import memory_limits
 from herded.system.argument_checks import is_number_between, is_whole_number
@@ -31,7 +32,6 @@ from herded.system.numerics.counter_rng import random_bits_array, stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
 # bytes of elimination that take a tenth of a second, the limit of "auto"
-QUICK_EXACT_BYTES = 2.0**24
 ROUGH_START_STEPS, ROUGH_START_SLOPE = 100, 1e-3  # of pseudo-likelihood before exact steps
 START_STEPS = 200  # of pseudo-likelihood before noisy steps, which may return it
 WARM_UP_CALLS = 20  # calls of a herd before the first step

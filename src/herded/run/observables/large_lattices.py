@@ -17,7 +17,7 @@ from herded.system.last_value_cache import cache_last
 LARGE_LATTICE_SITES = 2**20  # sites
 # sites of lattices whose terms differ, and are made for every state
 LARGE_UNEVEN_LATTICE_SITES = 2**22
-BAND_SITES = 2**18  # sites whose terms are made at once
+SITES_PER_PASS = 2**18  # sites whose terms are made at once
 
 
 class LatticeUnits(NamedTuple):
@@ -119,7 +119,7 @@ def _units(terms: np.ndarray | float, unit: float) -> np.ndarray:
 
 def _bands(rows: int, sites: int) -> Iterator[slice]:
     """Slices of some rows of so many sites."""
-    step = max(1, BAND_SITES // max(sites, 1))
+    step = max(1, SITES_PER_PASS // max(sites, 1))
     for early in range(0, rows, step):
         yield slice(early, early + step)
 
