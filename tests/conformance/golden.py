@@ -65,7 +65,7 @@ def models() -> dict[str, Any]:
     grid = hd.ising_grid(numbers((5, 6), 1), 0.25)
     return {
         "grid": grid,
-        "grid with evidence": grid.given({(1, 1): 1, 7: 0}),
+        "grid with evidence": grid.given({(1, 1): 0}),
         "grid, couplings differ": hd.ising_grid(
             numbers((4, 5), 2), (numbers((4, 4), 3), numbers((3, 5), 4))
         ),
