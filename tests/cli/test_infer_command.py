@@ -109,14 +109,14 @@ def test_a_run_by_the_clock(capsys, monkeypatch):
     assert answer["sweeps"] > 10 and 0.3 <= answer["seconds"] < 0.35 and answer["burn_in"] == 100
     np.testing.assert_allclose(answer["marginals"], TRUTH.marginals, atol=0.1)
     _, out, _ = run(capsys, "infer", "grid.uai", "--method", "gibbs", "--seconds", "0.3")
-    assert "run        0.3 seconds after 100 of burn-in, 4 chains\n" in out
+    assert "run        0.3 seconds after a burn-in of 100 sweeps, 4 chains\n" in out
 
 
 def test_a_sampler_tells_of_its_error(capsys):
     code, out, _ = run(capsys, "infer", "grid.uai", "--method", "herded", "--reference", "grid.MAR")
     assert code == 0
     assert "method     herded (weights blanket, seed 0)\n" in out
-    assert "run        10,000 sweeps after 1,000 of burn-in, 4 chains\n" in out
+    assert "run        10,000 sweeps after a burn-in of 1,000 sweeps, 4 chains\n" in out
     assert "time       10,000 sweeps in " in out
     assert "error      95 % intervals: +- " in out and "(3.18 standard errors) and the dist" in out
     assert "reference  mean absolute error " in out and "Hellinger" in out
@@ -138,7 +138,9 @@ def test_without_exact_inference_auto_says_what_it_does_instead(capsys):
     hd.io.write_uai(weak_grid(20), "weak.uai")
     _, out, _ = run(capsys, "infer", "weak.uai", "--max-memory", "20M", "--sweeps", 3000)
     assert "method     herd (seed 0): elimination needs more than 20.0 MiB; in a pilot" in out
-    assert re.search(r"run        \d+ sweeps after \d+ of burn-in, 4 herds of \d+ chains\n", out)
+    assert re.search(
+        r"run        \d+ sweeps after a burn-in of \d+ sweeps, 4 herds of \d+ chains\n", out
+    )
     assert "... and 380 more: use --out or --json\n" in out
 
 
@@ -355,5 +357,5 @@ def test_auto_goes_on_with_the_run_of_a_checkpoint(capsys):
 
 def test_options_that_exact_inference_has_no_use_for_are_named(capsys):
     _, out, _ = run(capsys, "infer", "grid.uai", "--checkpoint", "run.ckpt", "--chains", 3)
-    assert "unused     --chains, which exact has no use for\n" in out
+    assert "unused     --chains, which exact does not use\n" in out
     assert not os.path.exists("run.ckpt")

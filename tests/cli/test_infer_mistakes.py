@@ -21,9 +21,9 @@ def _files(own_folder):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--task", "pr", "--method", "herded"], "gives no estimate of log Z"),
+        (["--task", "pr", "--method", "herded"], "does not estimate log Z"),
         (["--task", "pr", "--method", "gibbs"], "Bethe's estimate"),
-        (["--task", "map", "--method", "bp"], "looks for no state"),
+        (["--task", "map", "--method", "bp"], "does not search for a state"),
         (["--task", "map", "--reference", "grid.MAR"], "--reference with --task mar"),
         (["--task", "map", "--method", "herded", "--slack", "1"], "no --slack"),
         (["--task", "map", "--method", "herded", "--burn-in", "5"], "no --burn-in"),

@@ -82,7 +82,7 @@ def test_why_a_method_cannot_run(capsys):
     hd.io.write_uai(hd.FactorGraph([2] * 60, pairs), "dense.uai")
     seen = told(capsys, "dense.uai")
     assert seen["treewidth"] is None and seen["auto"] == "herd"
-    assert seen["methods"][0]["reason"].endswith("however it is cut")
+    assert seen["methods"][0]["reason"].endswith("however it is sliced")
     assert seen["methods"][0] == {
         "method": "exact",
         "can_run": False,

@@ -58,8 +58,8 @@ def test_a_stopped_run_says_what_it_leaves_and_goes_on(number, code, word, capsy
         left, out, err = run(capsys, *SAMPLE, *KEPT)
     assert left == code
     assert err == (
-        f"herded: {word} after 200 of 600 sweeps; out.MAR holds the answer of these; run the same "
-        "command again to go on from run.ckpt\n"
+        f"herded: {word} after 200 of 600 sweeps; out.MAR holds the results of these; run the same "
+        "command again to resume from run.ckpt\n"
     )
     assert "time       200 sweeps in " in out
     part = hd.infer(
@@ -82,7 +82,7 @@ def test_stopped_in_the_burn_in_nothing_is_written(capsys, monkeypatch):
     left, out, err = run(capsys, *SAMPLE[:-1], 10**6, *KEPT)
     assert left == 143 and "variable" not in out.split("memory")[1]
     assert err == (
-        "herded: terminated before anything was found; run the same command again to go on from "
+        "herded: terminated before there was a result; run the same command again to resume from "
         "run.ckpt\n"
     )
     assert sorted(os.listdir()) == ["grid.uai", "run.ckpt"]
@@ -106,7 +106,7 @@ def test_stopped_while_it_is_compiled(capsys, monkeypatch):
 
     monkeypatch.setattr(Proposal, "build", building)
     left, _, err = run(capsys, *SAMPLE)
-    assert left == 143 and err == "herded: terminated before anything was found\n"
+    assert left == 143 and err == "herded: terminated before there was a result\n"
 
 
 def test_the_exit_code_of_a_signal_that_comes_while_it_compiles():
@@ -145,7 +145,7 @@ def test_a_stopped_search_for_the_best_state(capsys, monkeypatch):
     monkeypatch.setattr(hd.HerdedGibbs, "advance", advancing)
     options = ("--task", "map", "--method", "herded", "--seconds", HANGS, "--out", "out.MPE")
     left, _, err = run(capsys, "infer", "grid.uai", *options)
-    assert left == 130 and "; out.MPE holds the answer of these\n" in err
+    assert left == 130 and "; out.MPE holds the results of these\n" in err
     assert GRID.log_score(hd.io.read_mpe("out.MPE")) > GRID.log_score(np.zeros(16, int))
 
 
@@ -182,7 +182,7 @@ def test_standard_output_on_a_full_disk():
         child = start_quickly("infer", "grid.uai", "--json", "--out", "out.MAR", stdout=full)
         _, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3
-    assert err == "herded: expected to write what was found, but: No space left on device\n"
+    assert err == "herded: could not write the results: No space left on device\n"
     assert hd.io.read_mar("out.MAR").shape == (16, 2)  # the file is there all the same
 
 
@@ -214,7 +214,7 @@ def test_no_room_for_a_checkpoint_costs_no_run(capsys):
     answer = json.loads(out)
     assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
     assert "herded: warning: could not write run.ckpt: File too large" in err
-    assert "herded: expected to write the checkpoint run.ckpt, but it could not be" in err
+    assert "herded: could not write the checkpoint run.ckpt: the results are complete" in err
     assert "Traceback" not in err and os.listdir() == ["grid.uai"]
 
 

@@ -41,16 +41,16 @@ INVALID_CHOICE_PATTERN = re.compile(
 )
 EXIT_CODES = """exit codes:
   0    done
-  1    the input or an option makes no sense; the message says what to do
-  2    the command line is not understood
+  1    invalid input or option; the message says what to do
+  2    the command line could not be parsed
   3    a file cannot be read, or a result or a checkpoint cannot be written
-  4    it would take more memory than there is, or than --max-memory allows
-  130  interrupted (SIGINT); what was written is whole, and the message says what it holds
-  141  whoever read the output went away
+  4    the run needs more memory than is available or than --max-memory allows
+  130  interrupted (SIGINT); files are complete, and the message says what they hold
+  141  the output pipe was closed
   143  terminated (SIGTERM), otherwise as 130
 """
 
-UNFINISHED_TEXT = " before the end: no file was left half-written; run the same command again"
+UNFINISHED_TEXT = " before the end: no file is incomplete; run the same command again"
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,22 +87,25 @@ def parser(command: str | None = None) -> Parser:
     top = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
-        epilog=EXIT_CODES,
+        epilog=f"example:\n  herded infer model.uai\n\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"herded {__version__}")
     commands: Any = top.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     paper = commands.add_parser(
         "paper",
-        help="run the paper's experiments and write one page, ours beside theirs",
+        help="run the paper's experiments and write a page that compares the results",
         description="Run the experiments of Bornn et al. (2013), Herded Gibbs Sampling, and write "
-        "one HTML page and CSV files: ours beside theirs.",
+        "one HTML page and CSV files that compare our results with the paper's.",
+        epilog="example: herded paper --quick --out report",
     )
     size = paper.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, in about a minute")
-    size.add_argument("--full", action="store_true", help="the paper's own sizes and more")
+    size.add_argument("--full", action="store_true", help="the sizes of the paper, and larger ones")
     paper.add_argument(
-        "--only", metavar="PART", help="herding, theory, two-variables, denoising or ner"
+        "--only",
+        metavar="PART",
+        help="run one part: herding, theory, two-variables, denoising or ner",
     )
     paper.add_argument(
         "--corpus",
@@ -110,47 +113,52 @@ def parser(command: str | None = None) -> Parser:
         default=[],
         metavar="PATH",
         help="labelled text for the ner part, such as the folder of IE-ER or an .npz of chains; "
-        "may be repeated. Default: our own sample, and IE-ER if NLTK has it",
+        "may be repeated; default: a bundled sample, and IE-ER if NLTK has it",
     )
     paper.add_argument("--out", default="herded-paper", metavar="DIR", help="default: %(default)s")
     denoise = commands.add_parser(
         "denoise",
         help="clean a noisy picture",
-        description="Clean a noisy picture (PNG, PBM, TIFF): the posterior of an Ising model for "
-        "two levels, or of one for every threshold of a grey picture. Noise, levels and coupling "
-        "are estimated. Also writes OUT-before-after.png.",
+        description="Clean a noisy picture (PNG, PBM or TIFF) by inference in an Ising model: one "
+        "for a picture of two levels, one for each threshold of a grey picture. Noise, levels and "
+        "coupling are estimated. Also writes OUT-before-after.png.",
+        epilog="example: herded denoise noisy.png --out clean.png",
     )
     denoise.add_argument("picture", metavar="IN", help="the noisy picture")
     denoise.add_argument("--out", required=True, metavar="OUT", help="the clean picture")
     denoise.add_argument(
         "--sigma",
         type=float,
-        help="of the noise, where black is 0 and white 1 "
+        help="standard deviation of the noise, where black is 0 and white 1 "
         "(or in the units of a float TIFF); estimated if not given",
     )
     denoise.add_argument(
-        "--coupling", default="auto", metavar="J", help='a number or "auto", the default'
+        "--coupling", default="auto", metavar="J", help='a number, or "auto" (the default)'
     )
     denoise.add_argument(
         "--levels",
         type=_levels,
         metavar="LEVELS",
-        help='values such as 0,1, a number, or "grey"; chosen by evidence if not given',
+        help='values such as 0,1, a number of levels, or "grey"; chosen by evidence if not given',
     )
     denoise.add_argument(
         "--noise",
         default="auto",
         metavar="NOISE",
-        help="gauss, flip (salt and pepper) or auto: flips if there are only two values; "
+        help="gauss, flip (salt and pepper) or auto: flips if the picture has only two values; "
         "default: %(default)s",
     )
-    denoise.add_argument("--sweeps", type=int, default=30, help="default: %(default)s")
+    denoise.add_argument(
+        "--sweeps", type=int, default=30, help="sweeps of each chain; default: %(default)s"
+    )
     denoise.add_argument(
         "--method",
         default="herd",
         help="herd, shared, herded, pooled, gibbs, mean-field or bp; default: %(default)s",
     )
-    denoise.add_argument("--truth", metavar="CLEAN", help="the clean picture, to print the error")
+    denoise.add_argument(
+        "--truth", metavar="CLEAN", help="the true picture, if known: the errors are printed"
+    )
     add_infer(commands, EXIT_CODES)
     add_many(commands, EXIT_CODES)
     add_info(commands, EXIT_CODES)
@@ -203,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, BrokenPipeError):
                 return 141
             reason = error.strerror or error
-            print(f"herded: expected to write what was found, but: {reason}", file=sys.stderr)
+            print(f"herded: could not write the results: {reason}", file=sys.stderr)
             return 3
 
 

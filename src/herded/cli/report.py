@@ -32,8 +32,8 @@ MAX_REPORT_ROWS = 20
 MAX_LISTED_STATES = 4  # of a variable with more, the most probable
 MAX_REPORT_COLUMNS = 6  # states that are shown side by side
 NO_INTERVAL_REASONS = (
-    "unknown from one chain, which cannot disagree: use --chains 4",
-    "unknown: all chains came out identical, so that their spread says nothing",
+    "unknown from a single chain: use --chains 4",
+    "unknown: all chains are identical, so their spread gives no interval",
 )
 DIAGNOSTIC_TITLES = {
     "exact": "exact",

@@ -35,10 +35,9 @@ SAMPLERS_ONLY = (
 SHOWN_OPTIONS = ("weights", "slack", "damping", "seed")  # of a method's settings, to people
 REFUSED_OPTIONS = {
     "map": "expected --method exact, herded, gibbs, blocks, tempered or auto for --task map, got "
-    "{!r}, which looks for no state: choose another",
+    "{!r}, which does not search for a state",
     "pr": "expected --method exact, tempered (with an interval), bp (Bethe's estimate), mean-field "
-    "(a lower bound) or auto for --task pr, got {!r}, which gives no estimate of log Z: choose "
-    "another",
+    "(a lower bound) or auto for --task pr, got {!r}, which does not estimate log Z",
 }
 
 
@@ -139,7 +138,7 @@ class RunSetup:
             length += " in all"
         if not self.samples:
             return f"at most {length}"
-        after = f" after {self.burn_in:,} of burn-in" if self.burn_in else ""
+        after = f" after a burn-in of {count_text(self.burn_in, 'sweep')}" if self.burn_in else ""
         many = count_text(self.chains, "chain" if self.herd == 1 else "herd")
         members = f" of {self.herd} chains" if self.herd > 1 else ""
         return f"{length}{after}, {many}{members}"
@@ -218,8 +217,8 @@ def _check_counts(options: argparse.Namespace) -> None:
         raise MethodError(f"expected --seconds above 0, got {options.seconds:g}")
     if options.task == "map" and options.seconds is not None and options.checkpoint is not None:
         raise MethodError(
-            "expected --sweeps with --task map and --checkpoint, got --seconds: rounds of "
-            "annealing that the clock ends cannot be resumed"
+            "expected --sweeps with --task map and --checkpoint, got --seconds: "
+            "annealing that is limited by time cannot be resumed"
         )
     if not options.checkpoint_every >= 0:
         raise MethodError(
@@ -262,6 +261,5 @@ def _refuse(need: float, limit: float) -> None:
         raise MemoryLimitError(
             f"expected a run of at most {memory_limits.size_text(limit)}, but this one may need "
             f"{memory_limits.size_text(need)}: raise --max-memory, or use fewer --chains or "
-            "--weights "
-            "pooled"
+            "--weights pooled"
         )

@@ -47,7 +47,7 @@ def _standard_input() -> Iterator[TextIO]:
         text = without_zeros(cast(io.BufferedIOBase, source))
         yield io.TextIOWrapper(text, encoding="utf-8-sig", errors="replace", newline="")
     except OSError as error:
-        raise CorpusError(f"expected text on standard input, but: {error.strerror}") from error
+        raise CorpusError(f"could not read standard input: {error.strerror}") from error
 
 
 def whole_characters(text: str) -> str:
@@ -82,7 +82,7 @@ def _special(path: str) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise CorpusError(
-            f"expected to write {path}, but: {error.strerror}: give another file"
+            f"could not write {path}: {error.strerror}: choose another file"
         ) from error
 
 

@@ -77,6 +77,6 @@ def check_herd(herd: int) -> None:
     """A herd has one member or more."""
     if not is_whole_number(herd, 1) or herd > MAX_HERD:
         raise MethodError(
-            f"expected a herd of 1 to {MAX_HERD} members, got {herd!r}: for more run several "
-            "with chains="
+            f"expected a herd of 1 to {MAX_HERD} members, got {herd!r}: for more chains "
+            "run several herds"
         )

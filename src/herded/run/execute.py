@@ -141,7 +141,7 @@ def _check_herd_sums(layout: Layout, sweeps: int) -> None:
     if layout.is_herd and most < sweeps < UNLIMITED_SWEEPS:
         raise MethodError(
             f"expected at most {most:,} sweeps of a herd of {layout.members}, whose sums would "
-            f"overflow, got {sweeps:,}: run more herds with chains="
+            f"overflow, got {sweeps:,}: use fewer sweeps and more herds"
         )
 
 
@@ -202,7 +202,9 @@ def _try_to_save(query: Query, run: SamplerRun | SolverRun) -> None:
         run.saved = True
     except CheckpointError as error:
         run.saved = False
-        warnings.warn(f"{error}; the run goes on without this checkpoint", stacklevel=users_level())
+        warnings.warn(
+            f"{error}; the run continues without this checkpoint", stacklevel=users_level()
+        )
 
 
 # -- after the loop --------------------------------------------------------------------------------

@@ -201,6 +201,6 @@ def test_a_full_disk_costs_the_checkpoint_but_not_the_run(tmp_path, monkeypatch)
         raise hd.CheckpointError("could not write run.ckpt: No space left on device")
 
     monkeypatch.setattr(herded.run.execute, "save_sampler_run", full)
-    with pytest.warns(UserWarning, match="No space left .* the run goes on"):
+    with pytest.warns(UserWarning, match="No space left .* the run continues"):
         result = hd.infer(CHAIN, hd.Gibbs(), sweeps=50, checkpoint=tmp_path / "run.ckpt")
     assert (result.marginals == hd.infer(CHAIN, hd.Gibbs(), sweeps=50).marginals).all()

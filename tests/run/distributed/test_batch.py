@@ -190,7 +190,7 @@ def test_a_scheduler_that_goes_away():
         pool.shutdown(wait=False, cancel_futures=True)
 
     pool.submit = submitted
-    with pytest.raises(hd.WorkerError, match="scheduler to stay"):
+    with pytest.raises(hd.WorkerError, match="scheduler to keep running"):
         list(WorkerPool(pool).completed(go_away, [(), ()]))
 
 

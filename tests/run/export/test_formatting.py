@@ -171,7 +171,9 @@ def test_results_are_shown_in_a_few_lines():
     keep = [hd.Marginals(), hd.Samples(every=5), hd.BestState(), hd.Observable(hd.energy)]
     result = hd.infer(GRID, hd.Gibbs(herd=4), sweeps=100, burn_in=20, chains=2, keep=keep)
     first, *rest = repr(result).splitlines()
-    assert first.startswith("Result of Gibbs(herd=4): 100 sweeps after 20 of burn-in, 2 herds of ")
+    assert first.startswith(
+        "Result of Gibbs(herd=4): 100 sweeps after a burn-in of 20, 2 herds of "
+    )
     assert [line.split()[0] for line in rest] == ["model", "marginals", "best", "samples", "energy"]
     page = result._repr_html_()
     assert "0, 1" in page and "1: 0." in page and "95 % interval" in page

@@ -122,14 +122,14 @@ def _method(name: str, model: Model, options: argparse.Namespace) -> Method:
 
 
 def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, str]:
-    """Given, or exact."""
+    """Read the reference, or compute it exactly."""
     if options.reference:
         return Reference.read(options, model), options.reference
     began = time.perf_counter()
     try:
         result = infer(model, Exact(), max_memory=options.max_memory)
     except MemoryLimitError as error:
-        expected = "expected --reference, as this model is too large for an exact one: "
+        expected = "expected --reference, since this model is too large to compute one exactly: "
         raise MemoryLimitError(Phrase(expected, error.message)) from error
     table = result.marginals.reshape(model.n_variables, -1)
     return Reference(model, table), f"exact, in {time.perf_counter() - began:.2f} s"
@@ -138,7 +138,7 @@ def _reference(options: argparse.Namespace, model: Model) -> tuple[Reference, st
 def _curve(
     model: Model, method: Method, reference: Reference, options: argparse.Namespace
 ) -> tuple[list[CurvePoint], tuple[str, ...]]:
-    """The error of one method as time goes on, and what it warns of; compiling does not count."""
+    """Measure the error of one method over time, without compilation; return its warnings too."""
     extra: dict[str, Any] = {"max_memory": options.max_memory, "progress": None}
     if isinstance(method, Sampler):
         extra["keep"] = [Marginals(rao_blackwell=True)]
@@ -202,14 +202,14 @@ def _error_text(point: CurvePoint | None) -> str:
 
 
 def _folder(out: str | None) -> Path | None:
-    """The folder of --out, made now, so that a long run does not fail at its end."""
+    """Create the folder of --out now, so that a long run does not fail at its end."""
     if out is None:
         return None
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(
-            f"expected a folder as --out {out}, but: {error.strerror}: give another"
+            f"could not create the folder --out {out}: {error.strerror}: choose another"
         ) from error
     return Path(out)
 
@@ -240,7 +240,7 @@ CurveLine = tuple[Sequence[float], Sequence[float]]
 
 @with_plot_style
 def render_figures(lines: dict[str, CurveLine]) -> tuple[str, bytes]:
-    """The curves (seconds, errors) by name, as SVG and as PNG."""
+    """Draw the curves (seconds, errors) by name, as SVG and as PNG."""
     figure, axes = subplots(1, 1, width=6.4, height=4.0)
     end = max(seconds[-1] for seconds, _ in lines.values())
     floor = _floor(lines)
@@ -251,7 +251,7 @@ def render_figures(lines: dict[str, CurveLine]) -> tuple[str, bytes]:
         label = name if errors[-1] > 0 else f"{name} (no error)"
         axes.plot(seconds, shown, color=colour, label=label, linewidth=1.5)
         axes.plot(seconds[-1:], shown[-1:], color=colour, marker="o", markersize=4)
-        # A method that has ended stays where it is.
+        # The last error of a method that has ended.
         axes.plot([seconds[-1], end], [shown[-1]] * 2, color=colour, linewidth=1, linestyle=":")
     axes.set(xscale="log", yscale="log", xlabel="seconds", ylabel="mean absolute error")
     axes.legend()
@@ -259,6 +259,6 @@ def render_figures(lines: dict[str, CurveLine]) -> tuple[str, bytes]:
 
 
 def _floor(lines: dict[str, CurveLine]) -> float:
-    """Where an error of zero is drawn: below all others."""
+    """Return the height at which an error of zero is drawn: below all others."""
     known = [error for _, errors in lines.values() for error in errors if error > 0]
     return 0.3 * min(known, default=1e-9)

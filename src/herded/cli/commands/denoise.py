@@ -29,13 +29,13 @@ METHODS: dict[str, Callable[[], Method | None]] = {
 
 
 def denoise(options: argparse.Namespace) -> int:
-    """Read, restore, write; say what was done and how fast."""
+    """Read a picture, restore it, write it and print a summary."""
     if options.method not in METHODS:
         raise MethodError(f"expected --method {', '.join(METHODS)}, got {options.method!r}")
     noisy = read_image(options.picture)
     truth = read_image(options.truth) if options.truth else None
     if truth is not None and truth.shape != noisy.shape:
-        raise ModelError(f"expected a truth of {noisy.shape} pixels, got {truth.shape}")
+        raise ModelError(f"expected --truth of {noisy.shape} pixels, got {truth.shape}")
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HerdedWarning)  # printed below, as options

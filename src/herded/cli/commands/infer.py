@@ -31,11 +31,11 @@ from herded.run.selection.plan import execute_plan
 from herded.system import atomic_files
 from herded.system.memory_limits import size_text
 
-WATCH_SECONDS = 0.5  # seconds between two looks at how good the answer is: they cost time too
+WATCH_SECONDS = 0.5  # seconds between two estimates of the error, which take time themselves
 
 
 def infer(options: argparse.Namespace) -> int:
-    """Read, choose, run, print, write."""
+    """Read the model, choose a method, run it, print the results and write them."""
     if options.reference is not None and options.task != "mar":
         raise MethodError(f"expected --reference with --task mar, got --task {options.task}")
     _check_apart(options)
@@ -52,11 +52,11 @@ def infer(options: argparse.Namespace) -> int:
         result = run_setup(setup, terminal_watcher(model, reference), executor)
     if result.provenance["interrupted"] and not result.sweeps:
         how = _how_to_go_on(options, setup, result)
-        raise KeyboardInterrupt(f" before anything was found{how}")
+        raise KeyboardInterrupt(f" before there was a result{how}")
     found = build_report(model, setup.after(result), options, result, reference, shown)
     problem = _write(options, model, found)
     print_lines(found.as_json() if options.json else found.as_text())
-    if options.json:  # where a person may not look
+    if options.json:  # where a person may not read the output
         for text in (*found.warning_texts(), *found.remarks):
             _warn(text)
     if problem is not None:
@@ -67,14 +67,14 @@ def infer(options: argparse.Namespace) -> int:
         raise KeyboardInterrupt(_partial_result_text(options, setup, result))
     if result.provenance.get("saved") is False:
         raise CheckpointError(
-            f"expected to write the checkpoint {options.checkpoint}, but it could not be written: "
-            "the answer is whole, and the run cannot be continued"
+            f"could not write the checkpoint {options.checkpoint}: the results are complete, but "
+            "the run cannot be resumed"
         )
     return 0
 
 
 def _check_apart(options: argparse.Namespace) -> None:
-    """What is written may not be what was read, nor one file be two things."""
+    """Refuse to write a file that is read, or one file twice."""
     read = {name: getattr(options, name) for name in ("model", "evidence", "reference")}
     written = {name: getattr(options, name) for name in ("out", "checkpoint")}
     for name, path in written.items():
@@ -87,18 +87,19 @@ def _check_apart(options: argparse.Namespace) -> None:
             ):
                 word = "MODEL" if other == "model" else f"--{other}"
                 raise FileError(
-                    f"expected --{name} apart from {word}, got {path} for both: give another name"
+                    f"expected different files for --{name} and {word}, got {path} for both: "
+                    "rename one"
                 )
 
 
 def _heading(
     options: argparse.Namespace, model: Model, setup: RunSetup
 ) -> Iterator[tuple[str, str]]:
-    """What is about to be done, and what it takes."""
+    """Describe the run that is about to start, and its memory."""
     yield "model", model_input.model_line(options, model)
     yield "method", setup.described()
     if setup.unused:
-        yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} has no use for"
+        yield "unused", f"{', '.join(setup.unused)}, which {setup.choice.name} does not use"
     if setup.choice.name != "exact":
         yield "run", setup.run_described()
     if setup.checkpoint is not None:
@@ -116,7 +117,7 @@ def _progress_text(checkpoint: CheckpointHeader) -> str:
 
 @contextlib.contextmanager
 def _warnings_shown() -> Iterator[list[str]]:
-    """Print the library's warnings as they come, and collect them for the answer."""
+    """Print the library's warnings as they come, and collect them for the report."""
     shown: list[str] = []
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -124,7 +125,7 @@ def _warnings_shown() -> Iterator[list[str]]:
         _warn(str(message))
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HerdedWarning)  # a result has them too
+        warnings.simplefilter("ignore", HerdedWarning)  # the result has them too
         warnings.showwarning = show
         yield shown
 
@@ -134,7 +135,7 @@ def _warn(text: str) -> None:
 
 
 def _engine(setup: RunSetup, options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """Workers for a sampler's chains."""
+    """Open the workers for a sampler's chains."""
     if not setup.samples:
         return contextlib.nullcontext()
     return executor_options.open_executor(options.engine, options.workers)
@@ -145,21 +146,21 @@ def run_setup(
     callback: SnapshotCallback | None = None,
     executor: Executor | None = None,
 ) -> Result:
-    """Do what was set up."""
+    """Run the method that was set up."""
     query = replace(setup.query, callback=callback, executor=executor)
     if query.task == "map":
         query = replace(query, keep=KeepOptions(best_state=BestState()))
     if setup.choice.name == "exact":
         keep = KeepOptions() if query.task == "pr" else query.keep
         return execute_plan(setup.choice, replace(query, keep=keep, layout=setup.lay_out()))
-    if not setup.samples:  # which saves nothing
+    if not setup.samples:  # solvers save nothing
         query = replace(query, checkpoint=CheckpointOptions())
-    with stop_event_on_interrupt():  # also while it is laid out and compiled
+    with stop_event_on_interrupt():  # also during layout and compilation
         return execute_plan(setup.choice, replace(query, layout=setup.lay_out()))
 
 
 def _write(options: argparse.Namespace, model: Model, found: InferReport) -> HerdedError | None:
-    """Write --out; what goes wrong is given back, so that the answer is printed all the same."""
+    """Write --out; return an error instead of raising it, so that results are printed anyway."""
     if options.out is None:
         return None
     try:
@@ -170,9 +171,9 @@ def _write(options: argparse.Namespace, model: Model, found: InferReport) -> Her
 
 
 def _partial_result_text(options: argparse.Namespace, setup: RunSetup, result: Result) -> str:
-    """What an interrupted run has left."""
+    """Describe what an interrupted run has left."""
     length = f" of {setup.sweeps:,}" if setup.sweeps is not None else ""
-    out = f"; {options.out} holds the answer of these" if options.out else ""
+    out = f"; {options.out} holds the results of these" if options.out else ""
     return f" after {result.sweeps:,}{length} sweeps{out}{_how_to_go_on(options, setup, result)}"
 
 
@@ -180,14 +181,14 @@ def _how_to_go_on(options: argparse.Namespace, setup: RunSetup, result: Result) 
     saves = options.checkpoint and (setup.samples or setup.choice.name == "exact")
     if not saves or result.provenance.get("saved") is False:
         return ""
-    return f"; run the same command again to go on from {options.checkpoint}"
+    return f"; run the same command again to resume from {options.checkpoint}"
 
 
-# -- what is shown beside the bar while a run goes on ----------------------------------------
+# -- the text that the progress bar shows during a run ---------------------------------------
 
 
 class ErrorWatcher:
-    """The standard error of the moment, and the true one where a reference is known."""
+    """The current standard error, and the true error where a reference is known."""
 
     def __init__(self, model: Model, reference: Reference | None) -> None:
         self.free = model.evidence.reshape(-1) < 0
@@ -218,5 +219,5 @@ class ErrorWatcher:
 
 
 def terminal_watcher(model: Model, reference: Reference | None) -> ErrorWatcher | None:
-    """One where somebody looks: on a terminal."""
+    """Return an `ErrorWatcher` if standard error is a terminal."""
     return ErrorWatcher(model, reference) if sys.stderr.isatty() else None

@@ -145,11 +145,11 @@ def _lines(
         yield name, text + contexts * (name == "degree")
     yield "parts", f"{found['components']:,} that share no factor"
     if plan is None:
-        yield "treewidth", "so large in the order that was found that elimination is out of reach"
+        yield "treewidth", "too large for exact elimination in the best order found"
     else:
         yield (
             "treewidth",
-            f"{plan.treewidth} in the order that was found; elimination takes "
+            f"{plan.treewidth} in the best order found; elimination takes "
             f"{memory_limits.size_text(plan.memory)} and about {estimate_exact_seconds(plan):.2g} "
             "s",
         )
@@ -183,7 +183,10 @@ def _verdicts(
 def _exact(plan: EliminationPlan | None, limit: float) -> MethodFeasibility:
     if plan is None:
         return MethodFeasibility(
-            "exact", False, None, f"more than {memory_limits.size_text(limit)}, however it is cut"
+            "exact",
+            False,
+            None,
+            f"more than {memory_limits.size_text(limit)}, however it is sliced",
         )
     cut = f"in {plan.slices:,} slices, " * (plan.slices > 1)
     return MethodFeasibility(

@@ -11,13 +11,13 @@ from herded.run.interrupts import defer_interrupt
 
 
 def live(options: argparse.Namespace) -> int:
-    """Check, write or serve."""
+    """Check a link, write the page or serve it."""
     if options.check is not None:
         return _check(options)
     if options.out is not None:
         count = write_page(Path(options.out))
         print_lines(
-            f"{options.out} written, {count} files: put it on any web server, or try "
+            f"{options.out} written, {count} files: serve it with any web server, such as "
             f"python -m http.server --directory {options.out}"
         )
         return 0
@@ -39,12 +39,12 @@ def _serve(options: argparse.Namespace) -> int:
         server = LiveServer(options.port)
     except OSError as error:
         raise FileError(
-            f"expected to listen on {HOST}:{options.port}, but: {error.strerror or error}: choose "
+            f"could not listen on {HOST}:{options.port}: {error.strerror or error}: choose "
             "another --port"
         ) from error
     try:
         with server:
-            print_lines(server.link, "Ctrl-C ends it")
+            print_lines(server.link, "press Ctrl-C to stop")
             if not options.no_browser:
                 webbrowser.open(server.link)
             server.serve_forever()

@@ -25,7 +25,7 @@ from herded.system import memory_limits
 
 
 class WorkerReport(NamedTuple):
-    """What a worker found of one model."""
+    """The results of one model, as a worker sends them."""
 
     marginals: np.ndarray  # (N, K)
     cardinalities: np.ndarray
@@ -65,29 +65,29 @@ def many(options: argparse.Namespace) -> int:
                 print_lines(line)
             bar.update(done)
     if failed:
-        alike = len(set(failed)) == 1  # then it ends as it would for one of them
+        alike = len(set(failed)) == 1  # exit as for one of them
         raise (failed[0] if alike else MethodError)(
-            f"expected an answer for every model, got none for {len(failed):,} of "
+            f"expected results for every model, got none for {len(failed):,} of "
             f"{len(targets):,}: see above"
         )
     return 0
 
 
 def _targets(options: argparse.Namespace) -> dict[str, Path]:
-    """Where the answer of each model goes; no two to one place, and all of them writable."""
+    """Choose the file of each model's results; refuse two models with one file."""
     folder = Path(options.out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"expected --out as a folder, but {folder}: {error.strerror}") from error
+        raise FileError(f"could not create the folder --out {folder}: {error.strerror}") from error
     targets: dict[str, Path] = {}
     owner: dict[Path, str] = {}
     for path in options.models:
         target = folder / f"{Path(path).name}.MAR"
         if target in owner and owner[target] != path:
             raise FileError(
-                f"expected models of different names, got {owner[target]} and {path}, whose "
-                f"answers would both be {target}"
+                f"expected models of different names, got {owner[target]} and {path}, which "
+                f"would both be written to {target}"
             )
         owner[target] = path
         targets[path] = target
@@ -97,7 +97,7 @@ def _targets(options: argparse.Namespace) -> dict[str, Path]:
 def _tell(
     path: str, target: Path, found: WorkerReport | HerdedError, options: argparse.Namespace
 ) -> Iterator[str]:
-    """Write an answer and say so, or say why there is none."""
+    """Write the results of a model and say so, or say why there are none."""
     name = printable(path, 200)
     if isinstance(found, HerdedError):
         yield f"{name}: {error_text(found, options)}"
@@ -110,7 +110,7 @@ def _tell(
 
 
 def answer_file(path: str, options: argparse.Namespace) -> WorkerReport | HerdedError:
-    """On a worker: what `herded infer PATH` would find; an error of its model is an answer too."""
+    """Run `herded infer PATH` on a worker; return an error instead of raising it."""
     asked = copy.copy(options)
     asked.model = path
     try:

@@ -1,4 +1,4 @@
-"""The arguments of `herded ner`: apart from the command, so that help imports nothing heavy."""
+"""The arguments of `herded ner`, in a module of their own for fast help."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -8,11 +8,12 @@ if TYPE_CHECKING:
 
 
 def add_ner(commands: "Subparsers") -> None:
-    """Add `ner` and what it can do."""
+    """Add `herded ner` and its actions."""
     ner = commands.add_parser(
         "ner",
         help="find the names of persons, organizations and locations in text",
         description="Find the names of persons, organizations and locations in text.",
+        epilog="example: herded ner tag 'Marie Curie worked in Paris.'",
     )
     ner.set_defaults(help=ner.print_help)
     actions = ner.add_subparsers(title="actions", dest="action", metavar="ACTION")
@@ -26,57 +27,68 @@ def _add_tag(actions: "Subparsers") -> None:
     tag = actions.add_parser(
         "tag",
         help="mark the names in a text",
-        description="Mark the names in a text: in colours on a terminal, else in brackets. Long "
-        "files are read in blocks of about a million characters; each block is a document.",
+        description="Mark the names in a text: in colours on a terminal, otherwise in brackets. "
+        "Long files are read in blocks of about a million characters; each block is a document.",
+        epilog="example: herded ner tag --file article.txt --html --out article.html",
     )
     source = tag.add_mutually_exclusive_group(required=True)
     source.add_argument("text", nargs="?", metavar="TEXT", help="the text itself")
     source.add_argument(
-        "--file", metavar="F", help="UTF-8, gzipped or not; - is standard input, not gzipped"
+        "--file",
+        metavar="F",
+        help="text file (UTF-8), gzipped or not; - is standard input, not gzipped",
     )
     form = tag.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="a line for each name, offsets in F")
-    form.add_argument("--html", action="store_true", help="one page that needs nothing else")
-    form.add_argument("--conll", action="store_true", help="a word and its BIO label per line")
+    form.add_argument(
+        "--json", action="store_true", help="one line for each name, with offsets in F"
+    )
+    form.add_argument("--html", action="store_true", help="a self-contained HTML page")
+    form.add_argument("--conll", action="store_true", help="one word and its BIO label per line")
     _add_decoding(tag)
-    tag.add_argument("--out", metavar="F", help="standard output if not given")
+    tag.add_argument("--out", metavar="F", help="output file; default: standard output")
 
 
 def _add_eval(actions: "Subparsers") -> None:
     evaluate = actions.add_parser(
         "eval",
         help="score a model on labelled documents",
-        description="Precision, recall and F1 over whole names, in all and for each kind; and an "
-        "interval that holds 95 % of resamples: of 5 documents or more, or else of 100 sentences "
-        "or more. Words per second are those of CPU time. "
-        "Common names of the model's kinds (PER, ORG, GPE, ...) are understood; if it knows "
-        "persons, organizations and locations only, other kinds are left out.",
+        description="Print precision, recall and F1 over whole names, in all and for each kind, "
+        "and a 95 % bootstrap interval over documents (if there are 5 or more) or sentences (if "
+        "there are 100 or more). Words per second are measured in CPU time. Common names of the "
+        "model's kinds (PER, ORG, GPE, ...) are understood; for a model that knows persons, "
+        "organizations and locations only, other kinds are ignored.",
+        epilog="example: herded ner eval test.conll --model my.npz",
     )
-    evaluate.add_argument("corpus", metavar="CORPUS", help="a file, gzipped or not, or a folder")
     evaluate.add_argument(
-        "--format", choices=["conll", "ieer"], help="recognised from the files if not given"
+        "corpus", metavar="CORPUS", help="labelled file, gzipped or not, or a folder"
+    )
+    evaluate.add_argument(
+        "--format", choices=["conll", "ieer"], help="format; default: recognised from the files"
     )
     _add_column(evaluate, -1)
     _add_decoding(evaluate)
-    evaluate.add_argument("--json", action="store_true", help="one object instead of a table")
+    evaluate.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of a table"
+    )
 
 
 def _add_train(actions: "Subparsers") -> None:
     train = actions.add_parser(
         "train",
         help="train a model on labelled documents",
-        description="Train a model on labelled documents. Options that are not given are as "
-        "`herded.ner.CRF` has them.",
+        description="Train a model on labelled documents. Options default to those of "
+        "`herded.ner.CRF`.",
+        epilog="example: herded ner train train.conll --dev dev.conll --out my.npz",
     )
     train.add_argument("corpora", nargs="+", metavar="CORPUS", help="files or folders")
-    train.add_argument("--dev", metavar="F", help="other documents, to see when to stop")
+    train.add_argument("--dev", metavar="F", help="held-out documents for early stopping")
     _add_column(train, None)
-    train.add_argument("--out", required=True, metavar="MODEL", help="its file, such as my.npz")
-    train.add_argument("--scheme", choices=["io", "bio"], help="of the labels inside the model")
+    train.add_argument("--out", required=True, metavar="MODEL", help="model file, such as my.npz")
+    train.add_argument("--scheme", choices=["io", "bio"], help="labelling scheme inside the model")
     train.add_argument("--epochs", type=int, metavar="N")
-    train.add_argument("--rate", type=float, metavar="R", help="of learning")
-    train.add_argument("--l2", type=float, metavar="L", help="pull of the weights to zero")
-    train.add_argument("--dropout", type=float, metavar="D", help="share of features left out")
+    train.add_argument("--rate", type=float, metavar="R", help="learning rate")
+    train.add_argument("--l2", type=float, metavar="L", help="L2 penalty of the weights")
+    train.add_argument("--dropout", type=float, metavar="D", help="fraction of features dropped")
     train.add_argument("--seed", type=int, metavar="N")
     train.add_argument("--bits", type=int, metavar="B", help="2^B weights per label")
 
@@ -87,16 +99,19 @@ def _add_compare(actions: "Subparsers") -> None:
         help="compare the decoders, as the paper's table 3 does",
         description="Compare the decoders on labelled documents, as table 3 of Bornn et al. "
         "(2013) does, and write one HTML page and CSV files.",
+        epilog="example: herded ner compare --quick --out report",
     )
     compare.add_argument(
-        "corpus", nargs="?", metavar="CORPUS", help="default: our sample, and IE-ER if found"
+        "corpus", nargs="?", metavar="CORPUS", help="default: a bundled sample, and IE-ER if found"
     )
     compare.add_argument("--out", default="herded-ner", metavar="DIR", help="default: %(default)s")
     size = compare.add_mutually_exclusive_group()
     size.add_argument(
-        "--quick", action="store_true", help="two random starts; no IE-ER if not given"
+        "--quick", action="store_true", help="two random starts; no IE-ER unless given"
     )
-    size.add_argument("--full", action="store_true", help="five starts, and 800 sweeps as well")
+    size.add_argument(
+        "--full", action="store_true", help="five random starts, and 800 sweeps as well"
+    )
 
 
 def _add_column(parser: argparse.ArgumentParser, default: int | None) -> None:
@@ -105,7 +120,7 @@ def _add_column(parser: argparse.ArgumentParser, default: int | None) -> None:
         type=int,
         default=default,
         metavar="N",
-        help="of the labels, for conll: from 0, or from -1 at the end; default: the last",
+        help="column of the labels, for conll: from 0, or from -1 at the end; default: the last",
     )
 
 
@@ -115,17 +130,23 @@ def _add_decoding(parser: argparse.ArgumentParser) -> None:
         "--decoder",
         metavar="NAME",
         help="viterbi, max-marginals, herded, gibbs, annealed, annealed-herded or icm; "
-        "default: viterbi, with --skip sentence by sentence in rounds",
+        "default: viterbi, iterated over sentences with --skip",
     )
     parser.add_argument(
         "--skip",
         action="store_true",
-        help="join the same words of a document, so that they tend to the same label",
+        help="link equal words of a document, so that they tend to share a label",
     )
     parser.add_argument(
-        "--sweeps", type=int, default=400, metavar="N", help="of a sampler; default: %(default)s"
+        "--sweeps",
+        type=int,
+        default=400,
+        metavar="N",
+        help="sweeps of samplers; default: %(default)s",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of a sampler; default: %(default)s"
+        "--seed", type=int, default=0, metavar="N", help="random seed; default: %(default)s"
     )
-    parser.add_argument("--model", metavar="F", help="the bundled English one if not given")
+    parser.add_argument(
+        "--model", metavar="F", help="model file; default: the bundled English model"
+    )

@@ -111,7 +111,7 @@ def _header(target: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 def _unreadable(target: Path) -> CheckpointError:
     return CheckpointError(
-        f"expected a checkpoint at {target}, got something unreadable: move it away to start anew"
+        f"expected a checkpoint at {target}, got an unreadable file: move it away to start again"
     )
 
 
@@ -121,8 +121,8 @@ def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, A
         if header.get(name) != value:
             raise CheckpointError(
                 f"expected a checkpoint with {name} {_text(value)!r:.200} at {path}, got one with "
-                f"{_text(header.get(name))!r:.200}: give another file, or move this one away to "
-                "start anew"
+                f"{_text(header.get(name))!r:.200}: use another file, or move this one away to "
+                "start again"
             )
 
 

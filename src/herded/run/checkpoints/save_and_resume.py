@@ -196,7 +196,7 @@ def _is_time(value: object) -> bool:
 def _broken_checkpoint_error(path: FilePath, what: str) -> CheckpointError:
     return CheckpointError(
         f"expected a whole checkpoint at {path}, got one that is broken in {what}: move it away to "
-        "start anew"
+        "start again"
     )
 
 
@@ -284,6 +284,6 @@ def _known_points(run: SamplerRun, path: FilePath, saved: np.ndarray) -> np.ndar
         missing = passed[~np.isin(passed, saved)]
         raise CheckpointError(
             f"expected a checkpoint at {path} that measured the error after sweep {missing[0]}, "
-            "got one that did not: give another file, or move this one away to start anew"
+            "got one that did not: use another file, or move this one away to start again"
         )
     return np.searchsorted(saved, passed)

@@ -90,8 +90,8 @@ class WorkerPool:
         killed = type(error).__name__ == "KilledWorker"  # without importing Dask
         if isinstance(error, CancelledError):
             raise WorkerError(
-                "expected the scheduler to stay, but it is gone, and its jobs with it: start it "
-                "and run this again"
+                "expected the scheduler to keep running, but it stopped and its jobs are lost: "
+                "start it and run this again"
             ) from error
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("herded"):
             raise WorkerError(
@@ -107,8 +107,8 @@ class WorkerPool:
             raise error
         if attempt >= MAX_ATTEMPTS:
             raise WorkerError(
-                f"expected workers that live, but each of {attempt} attempts at one job ended with "
-                "a dead worker: give them more memory, or smaller models"
+                f"expected workers to survive, but each of {attempt} attempts at one job ended "
+                "with a dead worker: give them more memory, or smaller models"
             ) from error
 
     def _replace(self) -> None:

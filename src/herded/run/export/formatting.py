@@ -47,7 +47,7 @@ def _length(result: "Result") -> str:
         after = f"not converged after {count_text(result.sweeps, 'sweep')}"
         return (seconds if result.converged else after) + stopped
     burn_in = facts.get("burn_in", 0)
-    after = f" after {burn_in:,} of burn-in" if burn_in else ""
+    after = f" after a burn-in of {burn_in:,}" if burn_in else ""
     chains, members = facts.get("chains", 1), facts.get("members", 1)
     many = (
         f"{count_text(chains, 'herd')} of {members}" if members > 1 else count_text(chains, "chain")
