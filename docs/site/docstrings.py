@@ -28,7 +28,7 @@ def escaped(line: str) -> str:
 
 
 def plain(lines: list[str]) -> list[str]:
-    """A docstring's lines, of which reStructuredText makes what a reader of the source sees."""
+    """Return a docstring's lines as reStructuredText that reads like the source."""
     found: list[str] = []
     paragraph: list[str] = []
     for line in [*lines, ""]:

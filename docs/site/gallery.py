@@ -1,6 +1,6 @@
 """The gallery: every script of examples/ with its picture, what it prints, and its code.
 
-A script that draws saves its picture beside itself, as it is run in a folder of its own: the page
+A script that draws saves its picture in its folder, and is run in a separate one: the page
 shows what it left there. Pictures are drawn again only where the script or the package changed.
 """
 

@@ -36,7 +36,7 @@ def notebook(page: str) -> dict[str, Any]:
 
 
 def _text(source: str) -> dict[str, Any]:
-    plain = re.sub(r"\[([^\]]+)\]\([\w./-]+\.md[^)]*\)", r"*\1*", source)  # no page lies beside it
+    plain = re.sub(r"\[([^\]]+)\]\([\w./-]+\.md[^)]*\)", r"*\1*", source)  # no pages are next to it
     return {"cell_type": "markdown", "metadata": {}, "source": plain.strip()}
 
 

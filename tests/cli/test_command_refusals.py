@@ -14,15 +14,18 @@ from tests.support.timeouts import ticking
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--out", "grid.uai"], "expected --out apart from MODEL"),
-        (["--evidence", "grid.evid", "--out", "./grid.evid"], "expected --out apart from --evid"),
+        (["--out", "grid.uai"], "different files for --out and MODEL"),
+        (
+            ["--evidence", "grid.evid", "--out", "./grid.evid"],
+            "different files for --out and --evid",
+        ),
         (
             ["--checkpoint", "grid.uai", "--method", "gibbs"],
-            "expected --checkpoint apart from MODEL",
+            "different files for --checkpoint and MODEL",
         ),
         (
             ["--out", "a", "--checkpoint", "a", "--method", "gibbs"],
-            "expected --out apart from --ch",
+            "different files for --out and --ch",
         ),
         (["--evidence", ""], "expected"),
         (["--reference", ""], "expected"),

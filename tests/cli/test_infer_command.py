@@ -352,7 +352,7 @@ def test_auto_goes_on_with_the_run_of_a_checkpoint(capsys):
     first = found(capsys, "infer", "grid.uai", "--method", "herded", *options)
     again = found(capsys, "infer", "grid.uai", *options)
     assert again["method"] == "herded" and again["marginals"] == first["marginals"]
-    assert "goes on" in again["reason"]
+    assert "resumes" in again["reason"]
 
 
 def test_options_that_exact_inference_has_no_use_for_are_named(capsys):

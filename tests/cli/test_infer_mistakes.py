@@ -138,7 +138,7 @@ def test_advice_where_there_is_no_such_option():
 def test_seconds_that_do_not_suffice_for_the_burn_in(capsys):
     options = ("--method", "gibbs", "--seconds", 0.05, "--burn-in", 10**12)
     code, _, err = run(capsys, "infer", "grid.uai", *options)
-    assert code == 1 and err.endswith("give more, or a shorter --burn-in\n")
+    assert code == 1 and err.endswith("raise --seconds, or lower --burn-in\n")
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_no_room_for_a_checkpoint_costs_no_run(capsys):
     out, err = child.communicate(timeout=HANGS)
     assert child.returncode == 3, err
     answer = json.loads(out)
-    assert answer["sweeps"] == 600 and "goes on without this checkpoint" in answer["warnings"][0]
+    assert answer["sweeps"] == 600 and "continues without this checkpoint" in answer["warnings"][0]
     assert "herded: warning: could not write run.ckpt: File too large" in err
     assert "herded: could not write the checkpoint run.ckpt: the results are complete" in err
     assert "Traceback" not in err and os.listdir() == ["grid.uai"]

@@ -80,7 +80,7 @@ def test_forcing(kind):
         ("periodic", hd.ising_grid(np.zeros((3, 3)), periodic=True), hd.Gibbs()),
         ("slack", GRID, hd.HerdedGibbs(slack=1)),
         ("pooled", GRID, hd.HerdedGibbs(weights="pooled")),
-        ("told apart", UNEVEN, hd.HerdedGibbs(weights="shared")),
+        ("more than the number of neighbours", UNEVEN, hd.HerdedGibbs(weights="shared")),
         ("checkerboard", GRID, hd.Gibbs(scan="random")),
     ],
 )
@@ -335,6 +335,6 @@ def test_a_layout_of_ones_own_answers_all_that_a_run_asks():
 def test_a_later_layout_does_not_hide_the_reason_of_an_earlier_one():
     """Of two states: `PottsLayout`, which is asked last, has nothing better to say."""
     with pytest.raises(
-        hd.MethodError, match="weights='pooled' is not for lattices of 2 dimensions"
+        hd.MethodError, match="weights='pooled' does not run on lattices of 2 dimensions"
     ):
         hd.HerdedGibbs("pooled").compile(hd.ising_grid(np.zeros((4, 4)), 0.3), kind="grid")

@@ -284,7 +284,7 @@ def test_methods(method, told):
 def test_layouts_and_memory():
     refused(hd.MethodError, "factor", lambda: hd.infer(model(), hd.Gibbs(), layout="factor"))
     grid = hd.ising_grid(np.zeros((2, 2)))
-    told = "it is not given by conditionals of its own"
+    told = "it is not a ConditionalModel"
     refused(hd.MethodError, told, lambda: hd.infer(grid, hd.Gibbs(), layout="function"))
     large = model(statistics=lambda x, data: np.zeros(2**17), changed=None)
     run = lambda: hd.infer(large, hd.Gibbs(herd=64), max_memory="50M")  # noqa: E731

@@ -96,7 +96,7 @@ def test_the_rows_of_the_issue(monkeypatch):
     monkeypatch.setattr(execute, "initial_states", None)  # not called
     with pytest.raises(
         MemoryLimitError,
-        match=r"expected a run of at most 100\.0 MiB, but it needs 3\.\d GiB, of which samples "
+        match=r"expected a run of at most 100\.0 MiB, but it needs 3\.\d GiB, where samples "
         r"take 3\.\d GiB: keep fewer with Samples\(every=\) \(3[\d.]+ times fewer fit\)",
     ):
         hd.infer(GRID, hd.Gibbs(), sweeps=3_400_000, keep=[hd.Samples()], max_memory="100M")

@@ -1,4 +1,4 @@
-"""The command line: parse the arguments, call the library, print the answer.
+"""The command line: parse the arguments, call the library, print the results.
 
 `main.py` builds the parser, runs `commands/<name>.py` and turns errors and signals into exit codes.
 A command reads its model (`model_input.py`), plans the run (`run_setup.py`), runs it, and prints

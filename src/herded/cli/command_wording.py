@@ -1,4 +1,4 @@
-"""What the library advises, in the options of a command: there `max_memory=` is `--max-memory`."""
+"""The library's advice in the options of a command: there `max_memory=` is `--max-memory`."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ PLURALS = {"method": "methods", "weights": "methods"}  # as `compare` calls its 
 
 
 def flag_finder(options: argparse.Namespace) -> FlagOf:
-    """The function that finds a command's option for a keyword of Python."""
+    """Return the function that finds a command's option for a keyword of Python."""
     known = vars(options)
 
     def flag_of(keyword: str) -> str | None:
@@ -25,7 +25,7 @@ def flag_finder(options: argparse.Namespace) -> FlagOf:
 
 
 def error_text(error: HerdedError, options: argparse.Namespace) -> str:
-    """An error as a command with these options says it."""
+    """Return an error as a command with these options says it."""
     message = error.message
     return message.render(flag_finder(options)) if isinstance(message, Phrase) else str(error)
 
@@ -35,6 +35,6 @@ def warning_texts(
     options: argparse.Namespace,
     without: tuple[DiagnosticKind, ...] = (DiagnosticKind.INTERRUPTED,),
 ) -> tuple[str, ...]:
-    """Diagnostics as a command says them; commands report interruptions in their own way."""
+    """Return the diagnostics in a command's terms; interruptions are reported elsewhere."""
     flag_of = flag_finder(options)
     return tuple(one.render(flag_of) for one in result.diagnostics if one.kind not in without)

@@ -16,7 +16,7 @@ WORKER_ARRIVAL_SECONDS = 60.0  # seconds that workers have to arrive
 
 
 def describe_executor(engine: str | None, workers: int | None) -> str:
-    """For people; empty where work stays in this process."""
+    """Describe the workers for people; empty if the work stays in this process."""
     if engine is not None:
         return f"{engine}, at least {workers} workers" if workers else engine
     return f"{workers} process{'es' if workers > 1 else ''}" if workers else ""
@@ -32,7 +32,7 @@ def check_executor_options(engine: str | None, workers: int | None) -> None:
 
 @contextmanager
 def open_executor(engine: str | None, workers: int | None) -> Iterator[Any]:
-    """An executor for the time of the block, or None where work stays in this process."""
+    """Open an executor for the block; None if the work stays in this process."""
     check_executor_options(engine, workers)
     if engine is not None:
         with _no_logging():
@@ -62,7 +62,7 @@ def open_executor(engine: str | None, workers: int | None) -> Iterator[Any]:
 
 @contextmanager
 def _no_logging() -> Iterator[None]:
-    """A scheduler that dies is told of in a sentence, not in the tracebacks that Dask logs."""
+    """Silence Dask's tracebacks: a dead scheduler is reported in one sentence."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -72,7 +72,7 @@ def _no_logging() -> Iterator[None]:
 
 
 def _connect(engine: str, workers: int) -> Any:
-    """A client of the scheduler there, with so many workers of this version."""
+    """Return a client of the scheduler, with this many workers of this version."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -111,7 +111,7 @@ def _check_versions(client: Any) -> None:
 
 
 def version_here() -> str:
-    """On a worker: its version; sent by value, so that it may tell of none."""
+    """Return the version on a worker; sent by value, so that it works without herded."""
     try:
         from herded.version import __version__ as found
     except ImportError:

@@ -1,7 +1,7 @@
 """The command `herded`: reads its arguments and calls the command they name.
 
-Nothing heavy is imported before a command runs, so that help and mistakes answer at once. SIGINT
-and SIGTERM both end a command in order, and the exit code tells which it was.
+Nothing heavy is imported before a command runs, so that help and errors appear at once. SIGINT
+and SIGTERM both end a command cleanly, and the exit code says which of them it was.
 """
 
 import argparse
@@ -54,10 +54,10 @@ UNFINISHED_TEXT = " before the end: no file is incomplete; run the same command 
 
 
 class Parser(argparse.ArgumentParser):
-    """As argparse's, with suggestions; its commands are of this class too."""
+    """A parser of argparse with suggestions, also for the commands in it."""
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """The options; one that is unknown is told by the command that does not know it."""
+        """Return the options; the command that does not know an option reports it."""
         options, unknown = self.parse_known_args(words)
         if unknown:
             *_, command = self._commands(options)
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def _commands(self, options: argparse.Namespace) -> Iterator["Parser"]:
-        """This parser, and those of the commands that were given."""
+        """Yield this parser and those of the commands that were given."""
         yield self
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(command: str | None = None) -> Parser:
-    """All commands and their options; not those of `ner` and `live` where another is called."""
+    """Build the parser of all commands; `ner` and `live` only where no other is called."""
     top = Parser(
         prog="herded",
         description="Deterministic inference for discrete graphical models: herded Gibbs sampling.",
@@ -170,7 +170,7 @@ def parser(command: str | None = None) -> Parser:
 
 
 def _levels(text: str) -> int | str | list[float]:
-    """A number of levels, values between commas, or "grey"."""
+    """Return a number of levels, values between commas, or "grey"."""
     if text == "grey":
         return text
     try:
@@ -182,7 +182,7 @@ def _levels(text: str) -> int | str | list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; give its exit code."""
+    """Run one command and return its exit code."""
     gc.set_threshold(COLLECTION_THRESHOLD)
     words = sys.argv[1:] if arguments is None else list(arguments)
     top = parser(words[0] if words else None)
@@ -222,7 +222,7 @@ def _code(error: HerdedError) -> int:
 
 
 def _drop_output() -> None:
-    """Let what is left of the output go nowhere, or Python would complain about it at the end."""
+    """Discard the rest of the output, so that Python does not complain about it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -230,10 +230,10 @@ TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class InterruptOnSignals:
-    """Within it either signal raises KeyboardInterrupt.
+    """A context in which either signal raises KeyboardInterrupt.
 
-    `herded.run.interrupts` takes over where that would do harm, and while samples are drawn. One
-    that is ignored stays so: that is how a shell starts what it runs in the background.
+    `herded.run.interrupts` handles signals where that would do harm, and while samples are drawn.
+    Signals that are ignored stay ignored: shells start background commands that way.
     """
 
     def __init__(self) -> None:
@@ -266,7 +266,7 @@ class InterruptOnSignals:
         raise KeyboardInterrupt
 
     def ignore(self) -> None:
-        """From now on until the process ends: one was enough."""
+        """Ignore further signals until the process ends."""
         for number in self._before:
             signal.signal(number, signal.SIG_IGN)
         self._before = {}

@@ -1,4 +1,4 @@
-"""The model of a command: read from its file, with the evidence that was given."""
+"""The model of a command, read from its file with the evidence that was given."""
 
 import argparse
 from typing import Any
@@ -19,7 +19,7 @@ STANDARD_INPUT = "/dev/stdin"
 
 
 def read_model_and_evidence(options: argparse.Namespace) -> Model:
-    """MODEL with --evidence and --given."""
+    """Read MODEL with --evidence and --given."""
     path = STANDARD_INPUT if options.model == STANDARD_INPUT_NAME else options.model
     model = read_model(path, max_memory=options.max_memory)
     if options.sample is not None and options.evidence is None:
@@ -30,7 +30,7 @@ def read_model_and_evidence(options: argparse.Namespace) -> Model:
 
 
 def _sample(options: argparse.Namespace) -> dict[int, int]:
-    """The evidence of the file, or of one of its samples."""
+    """Return the evidence of the file, or of one of its samples."""
     samples, number = read_evidences(options.evidence), options.sample
     if number is None and len(samples) != 1:
         raise FileError(
@@ -66,7 +66,7 @@ def _pairs(model: Model, given: list[str]) -> dict[Any, Any]:
 
 
 def _split(model: Model, text: str) -> tuple[str, str]:
-    """NAME and STATE; both may have "=" in them, so the one that makes NAME a name counts."""
+    """Split NAME=STATE; both may contain "=", so NAME must be a known name."""
     places = [k for k, letter in enumerate(text) if letter == "=" and k]
     if not places:
         raise ModelError(f"expected --given NAME=STATE, got {text!r}")
@@ -76,13 +76,13 @@ def _split(model: Model, text: str) -> tuple[str, str]:
 
 
 def model_line(options: argparse.Namespace, model: Model) -> str:
-    """One line on a model."""
+    """Describe a model on one line."""
     line = summary.one_line_summary(model, to_factor_graph(model).n_factors)
     return f"{printable(options.model, 200)}: {line}"
 
 
 def variable_name(model: Model, i: int) -> str:
-    """As the file calls it, or its number, or its place in a picture."""
+    """Name a variable as the file does, or by number, or by its place in a picture."""
     if model.names:
         return printable(model.names[i])
     if len(model.shape) > 1:
@@ -91,5 +91,5 @@ def variable_name(model: Model, i: int) -> str:
 
 
 def state_name(model: Model, i: int, k: int) -> str:
-    """As the file calls it, or its number."""
+    """Name a state as the file does, or by number."""
     return printable(model.state_names[i][k]) if model.state_names else str(k)

@@ -1,4 +1,4 @@
-"""`--out F`: the answer in a file, of the kind that its ending says."""
+"""The files of `--out F`, of the kind that the ending names."""
 
 import csv
 import io
@@ -62,7 +62,7 @@ def _write_csv(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
 def marginal_rows(
     model: Model, marginals: np.ndarray, standard_error: np.ndarray | None
 ) -> Iterator[tuple[Any, ...]]:
-    """A heading, and a row for each state of each variable."""
+    """Yield a heading, and a row for each state of each variable."""
     yield (
         "variable",
         "state",
@@ -75,7 +75,7 @@ def marginal_rows(
 
 
 def state_rows(model: Model, state: np.ndarray) -> Iterator[tuple[Any, ...]]:
-    """A heading, and a row for each variable."""
+    """Yield a heading, and a row for each variable."""
     yield "variable", "state"
     for i, k in enumerate(state.tolist()):
         yield _file_name(model, i), state_label(model, i, k)

@@ -18,7 +18,7 @@ MAX_NAMED_VARIABLES = 3  # variables in a sentence
 
 @dataclass(frozen=True)
 class ReferenceErrors:
-    """How far marginals are from known ones, over the free variables."""
+    """The distances of marginals from known ones, over the free variables."""
 
     mean_absolute: float  # over all entries
     largest: float  # of an entry
@@ -34,7 +34,7 @@ class Reference:
 
     @classmethod
     def read(cls, options: argparse.Namespace, model: Model) -> "Reference":
-        """Those of --reference, which must be of this model."""
+        """Read the marginals of --reference, which must be of this model."""
         marginals, states = read_marginals(options.reference)
         if not np.array_equal(states, model.cardinalities):
             differ = len(states) == model.n_variables
@@ -58,7 +58,7 @@ class Reference:
         return cls(model, marginals)
 
     def warnings(self, marginals: np.ndarray) -> list[str]:
-        """What speaks for a reference of other evidence, given the marginals that were found."""
+        """Warn of signs that the reference has other evidence than these marginals."""
         model, known = self.model, self.model.evidence.reshape(-1)
         found = marginals.reshape(self.marginals.shape)
         observed = np.flatnonzero(known >= 0)
@@ -81,7 +81,7 @@ class Reference:
         return sentences
 
     def errors(self, marginals: np.ndarray) -> ReferenceErrors:
-        """Of marginals as `Result.marginals` gives them."""
+        """Compute the errors of marginals as `Result.marginals` gives them."""
         free = self.model.evidence.reshape(-1) < 0
         found = marginals.reshape(self.marginals.shape)
         mean = ErrorCurve(self.marginals).error(self.model, found)
@@ -95,7 +95,7 @@ class Reference:
 
 
 def _listed_names(model: Model, variables: np.ndarray) -> str:
-    """Some of the variables, and how many more there are, with their verb."""
+    """List some of the variables, and how many more there are, with their verb."""
     names = ", ".join(variable_text(model, int(i)) for i in variables[:MAX_NAMED_VARIABLES])
     more = len(variables) - MAX_NAMED_VARIABLES
     rest = f" and {more} {'other' if more == 1 else 'others'}" if more > 0 else ""

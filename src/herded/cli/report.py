@@ -1,4 +1,4 @@
-"""What `herded infer` found: as text for people, as JSON for programs."""
+"""The report of `herded infer`: text for people, JSON for programs."""
 
 import argparse
 import json
@@ -45,7 +45,7 @@ DIAGNOSTIC_TITLES = {
 
 @dataclass(frozen=True)
 class InferReport:
-    """An answer and all that is known of it."""
+    """The results of a run and all that is known about them."""
 
     model: Any
     setup: RunSetup
@@ -74,12 +74,12 @@ class InferReport:
         return float(self.result.provenance["seconds"])
 
     def warning_texts(self, *without: DiagnosticKind) -> tuple[str, ...]:
-        """What the run found against its answer, in the options of the command."""
+        """Return the diagnostics of the run, in terms of the command's options."""
         unshown = (DiagnosticKind.INTERRUPTED, *without)
         return warning_texts(self.result, self.options, unshown)
 
     def as_text(self) -> str:
-        """The answer, then what to think of it."""
+        """Return the answer, then what to think of it."""
         if self.marginals is not None:
             lines = marginal_table(self.model, self.marginals, self.margin, MAX_REPORT_ROWS)
         elif self.state is not None:
@@ -142,19 +142,19 @@ class InferReport:
         return f" +- {(high - low) / 2:.2g}, a 99 % interval"
 
     def _bias(self) -> str:
-        """What intervals of herding in time know of its bias."""
+        """Describe how intervals of herding in time allow for its bias."""
         if self.is_controlled:
             return " and the distance from a control without the bias of herding"
         return ": a bias that they share is not in it" if self.setup.in_time else ""
 
     def _free(self, table: np.ndarray) -> np.ndarray:
-        """The entries that stand for something unknown."""
+        """Return the entries that stand for something unknown."""
         real = np.arange(table.shape[1]) < self.model.cardinalities[:, None]
         found: np.ndarray = table[real & (self.model.evidence < 0)[:, None]]
         return found
 
     def as_json(self) -> str:
-        """Everything, as one object."""
+        """Return the whole report as one JSON object."""
         found: dict[str, Any] = {
             "model": self.options.model,
             "variables": self.model.n_variables,
@@ -207,7 +207,7 @@ class InferReport:
         return json.dumps(found, allow_nan=False)
 
     def _named(self) -> dict[str, Any] | None:
-        """The answer by the names of variables and states."""
+        """Return the answer by the names of variables and states."""
         if self.state is not None:
             return naming.named_state(self.model, self.state)
         if self.marginals is None:
@@ -216,7 +216,7 @@ class InferReport:
         return {self.model.names[i]: naming.named_row(self.model, i, row) for i, row in rows}
 
     def _rows(self, table: np.ndarray) -> list[list[float]]:
-        """A row for each variable, as long as it has states."""
+        """Return a row for each variable, as long as it has states."""
         cards = self.model.cardinalities.tolist()
         return [row[:k] for row, k in zip(table.tolist(), cards, strict=True)]
 
@@ -229,7 +229,7 @@ def build_report(
     reference: Reference | None,
     shown: list[str],
 ) -> InferReport:
-    """What the task asked for, taken from a result."""
+    """Collect from a result what the task asks for."""
     common: dict[str, Any] = {
         "result": result,
         "shown": tuple(shown),
@@ -260,7 +260,7 @@ def build_report(
 
 
 def _time_remarks(setup: RunSetup) -> list[str]:
-    """What speaks against an answer, and only this command is to blame for."""
+    """Return warnings that only the options of this command cause."""
     if setup.out_of_time and setup.checkpoint is not None:
         return [
             f"no sweep was added: --seconds {setup.seconds:g} count from the first start, and the "
@@ -270,7 +270,7 @@ def _time_remarks(setup: RunSetup) -> list[str]:
 
 
 def _standard_error(setup: RunSetup, result: Result) -> np.ndarray | None:
-    """From several chains that differ."""
+    """Return the standard errors of several chains that differ."""
     if not setup.samples:
         return None
     try:
@@ -280,7 +280,7 @@ def _standard_error(setup: RunSetup, result: Result) -> np.ndarray | None:
 
 
 def _state_lines(model: Model, state: np.ndarray) -> list[str]:
-    """A variable and its state per line."""
+    """Return a variable and its state per line."""
     rows = [
         (model_input.variable_name(model, i), model_input.state_name(model, i, int(state[i])))
         for i in range(min(len(state), MAX_REPORT_ROWS))
@@ -296,7 +296,7 @@ def _state_lines(model: Model, state: np.ndarray) -> list[str]:
 def marginal_table(
     model: Model, marginals: np.ndarray, margin: np.ndarray | None, most_rows: int
 ) -> list[str]:
-    """The first `most_rows` variables, and how many more there are."""
+    """Return the first `most_rows` variables, and how many more there are."""
     shown = min(model.n_variables, most_rows)
     width = int(model.cardinalities.max())
     names = _common_states(model, width)
@@ -316,7 +316,7 @@ def marginal_table(
 
 
 def _common_states(model: Model, width: int) -> list[str] | None:
-    """Headings for states, where all variables have the same and few."""
+    """Return headings for states, where all variables share the same few."""
     if width > MAX_REPORT_COLUMNS:
         return None
     if model.state_names is None:
@@ -326,7 +326,7 @@ def _common_states(model: Model, width: int) -> list[str] | None:
 
 
 def _row(model: Model, i: int, marginals: np.ndarray) -> list[str]:
-    """A variable and the probabilities of its states, in columns."""
+    """Return a variable and the probabilities of its states, in columns."""
     states = range(marginals.shape[1])
     known = int(model.cardinalities[i])
     return [
@@ -336,7 +336,7 @@ def _row(model: Model, i: int, marginals: np.ndarray) -> list[str]:
 
 
 def _list(model: Model, i: int, marginals: np.ndarray) -> list[str]:
-    """A variable and its states, the most probable ones where they are many."""
+    """Return a variable and its states, the most probable ones where they are many."""
     known = int(model.cardinalities[i])
     order = np.arange(known)
     if known > MAX_REPORT_COLUMNS:

@@ -1,4 +1,4 @@
-"""What `herded infer` is about to do: the options as one plan, checked, and its memory."""
+"""The setup of `herded infer`: the options as one checked plan, and its memory."""
 
 import argparse
 import math
@@ -43,7 +43,7 @@ REFUSED_OPTIONS = {
 
 @dataclass(frozen=True)
 class RunSetup:
-    """A method and how long it runs."""
+    """A method and the length of its run."""
 
     query: Query
     choice: Plan
@@ -94,7 +94,7 @@ class RunSetup:
         return sampler_capabilities(self.method).herds_in_time
 
     def described(self) -> str:
-        """The method with its settings, and why."""
+        """Return the method with its settings, and why."""
         shown = {name: value for name, value in self.settings().items() if name in SHOWN_OPTIONS}
         if self.herd > 1:
             shown.pop("weights", None)  # a herd has none
@@ -106,7 +106,7 @@ class RunSetup:
         return f"{self.choice.name}{settings}{reason}"
 
     def after(self, result: Result) -> "RunSetup":
-        """The same with the method and the run that answered, where several were tried.
+        """Return the setup of the method that answered, where escalation changed it.
 
         Rounds of annealing are the planned method with other seeds: they keep its name.
         """
@@ -126,13 +126,13 @@ class RunSetup:
         return replace(self, choice=choice)
 
     def settings(self) -> dict[str, Any]:
-        """The options of the method, as JSON can write them."""
+        """Return the options of the method, as JSON can write them."""
         options = method_to_dict(self.method)
         hidden = ("type", "class", "max_weights")
         return {k: v for k, v in options.items() if k not in hidden and v is not None}
 
     def run_described(self) -> str:
-        """How long, and how many."""
+        """Return how long, and how many."""
         length = f"{self.seconds:g} seconds" if self.sweeps is None else f"{self.sweeps:,} sweeps"
         if self.checkpoint is not None:
             length += " in all"
@@ -145,14 +145,14 @@ class RunSetup:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether a run that goes on has had its seconds before."""
+        """Whether a resumed run has used up its seconds before."""
         if self.checkpoint is None or self.seconds is None:
             return False
         return self.checkpoint.seconds >= self.seconds
 
 
 def build_run_setup(model: Model, options: argparse.Namespace) -> RunSetup:
-    """The method, its run and its memory; raises what makes no sense before any work is done."""
+    """Choose the method, its run and its memory; refuse invalid options before any work."""
     name = _name(options)
     _check_counts(options)
     query = Query(
@@ -184,7 +184,7 @@ def build_run_setup(model: Model, options: argparse.Namespace) -> RunSetup:
 
 
 def _name(options: argparse.Namespace) -> str:
-    """Of the method; options that others do not have ask for one that has them."""
+    """Choose the method's name; options that few methods have imply one of these."""
     name, has_weights = options.method, options.weights is not None or options.slack is not None
     has_herd = options.herd is not None
     if has_weights and name not in ("auto", "herded"):
@@ -229,7 +229,7 @@ def _check_counts(options: argparse.Namespace) -> None:
 def _memory(
     model: Model, plan: Plan, options: argparse.Namespace
 ) -> tuple[float, Callable[[], Layout | None]]:
-    """The bytes of a run, refused above the limit before they are taken, and how to lay it out."""
+    """Return the bytes of a run, refused if above the limit, and how to lay the model out."""
     max_memory, limit = options.max_memory, memory_limits.memory_limit(options.max_memory)
     method, layout, need, chains = plan.method, plan.layout, plan.memory, plan.chains
     if isinstance(method, Exact) and (layout is None or need is None):

@@ -33,18 +33,18 @@ def print_lines(*lines: str) -> None:
 
 
 def printable(name: str, longest: int = MAX_PRINTED_NAME_CHARS) -> str:
-    """A name as it may be shown: without control characters, and not too long."""
+    """Return a name as it may be shown: without control characters, and not too long."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
 def format_facts(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines of a name and what there is to say, one below another."""
+    """Format names and values as lines, one below another."""
     return [f"{name:10} {text}" for name, text in pairs]
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Rows of cells as lines: the first `left` columns aligned left, the others right."""
+    """Format rows of cells as lines: the first `left` columns aligned left, others right."""
     widths = [
         max(cell_len(row[c]) for row in rows if c < len(row)) for c in range(_max_columns(rows))
     ]
@@ -61,12 +61,12 @@ def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 
 
 def finite_or_none(value: float | None) -> float | None:
-    """JSON has no infinity."""
+    """Return a finite number, or None: JSON has no infinity."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def more_rows_text(n: int) -> list[str]:
-    """What is left out of a table of variables, and how to see it."""
+    """Say how many variables a table leaves out, and how to see them."""
     return [f"... and {n:,} more: use --out or --json"] if n else []
 
 
@@ -78,7 +78,7 @@ def _max_columns(rows: Sequence[Sequence[str]]) -> int:
 
 
 def infer_command(options: argparse.Namespace, *more: str) -> str:
-    """`herded infer` on the same model and evidence, with other options."""
+    """Return `herded infer` for the same model and evidence, with other options."""
     words = ["herded", "infer", options.model]
     if options.evidence is not None:
         words += ["--evidence", options.evidence]
@@ -92,7 +92,7 @@ def infer_command(options: argparse.Namespace, *more: str) -> str:
 
 
 def _size_in_units(n_bytes: float) -> str:
-    """A size as it may be written: 2G, 500M."""
+    """Return a size as it may be written: 2G, 500M."""
     for unit, size in (("G", 2**30), ("M", 2**20), ("K", 2**10)):
         if n_bytes % size == 0:
             return f"{n_bytes / size:.0f}{unit}"
@@ -100,12 +100,12 @@ def _size_in_units(n_bytes: float) -> str:
 
 
 def after_info(options: argparse.Namespace) -> str:
-    """To answer what was looked at."""
+    """Suggest the command that answers what was looked at."""
     return infer_command(options)
 
 
 def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
-    """To make more of an answer: a surer one where it was sampled, all of it where it is long.
+    """Suggest a longer run of a sampler, or the options that show a long table in full.
 
     Empty where nothing is missing.
     """
@@ -125,7 +125,7 @@ def after_infer(options: argparse.Namespace, found: "InferReport") -> str:
 
 
 def _longer(options: argparse.Namespace) -> str:
-    """The same command for ten times as long."""
+    """Return the same command for ten times as long."""
     words, kept = iter(shlex.split(options.command_line)), []
     for word in words:
         if word in ("--sweeps", "--seconds"):

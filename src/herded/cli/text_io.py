@@ -1,4 +1,4 @@
-"""Text in, block by block, and text out, whole or not at all."""
+"""Text input, block by block, and text output, complete or not at all."""
 
 import contextlib
 import io
@@ -22,7 +22,7 @@ _HALVES = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are n
 
 
 def read_blocks(path: str) -> Iterator[str]:
-    """The text of a file, gzipped or not, or of standard input, in blocks."""
+    """Yield the text of a file, gzipped or not, or of standard input, in blocks."""
     with _standard_input() if path == STANDARD_STREAM_NAME else open_text(path, newline="") as file:
         held = ""
         for block in text_blocks(iter(partial(file.read, _PIECE), "")):
@@ -51,13 +51,13 @@ def _standard_input() -> Iterator[TextIO]:
 
 
 def whole_characters(text: str) -> str:
-    """A text from the command line, with what is not a character replaced."""
+    """Return a text from the command line, with what is not a character replaced."""
     return _HALVES.sub("\ufffd", text)
 
 
 @contextlib.contextmanager
 def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
-    """What writes to standard output, or to a file that is the old one until it is the new one."""
+    """Open standard output, or a file that replaces the old one only when it is complete."""
     if path is None:
         yield _standard_output().write
         return
@@ -71,7 +71,7 @@ def _replacing(path: str) -> contextlib.AbstractContextManager[BinaryIO]:
 
 
 def _is_special(path: str) -> bool:
-    """Whether this is a device, a pipe or a folder: nothing to be replaced."""
+    """Return whether this is a device, a pipe or a folder: nothing to be replaced."""
     return Path(path).exists() and not Path(path).is_file()
 
 
@@ -87,7 +87,7 @@ def _special(path: str) -> Iterator[BinaryIO]:
 
 
 def _standard_output() -> TextIO:
-    """Pipes are UTF-8, as files are; a terminal gets escapes for what it cannot show."""
+    """Return standard output: UTF-8 for pipes, escapes for what a terminal cannot show."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         if sys.stdout.isatty():
             sys.stdout.reconfigure(errors="backslashreplace")

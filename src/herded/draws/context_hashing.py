@@ -17,7 +17,7 @@ _ZERO, _FIRST = np.uint64(0), np.uint64(1)
 
 @jit
 def hash_neighbours(neighbour_start, neighbour, i, x):
-    """The key of variable i's context from its neighbours' states."""
+    """Return the key of variable i's context from its neighbours' states."""
     h = mix64(np.uint64(i) + _FIRST)
     for n in range(neighbour_start[i], neighbour_start[i + 1]):
         h = (h ^ np.uint64(x[neighbour[n]] + 1)) * _ODD
@@ -27,13 +27,13 @@ def hash_neighbours(neighbour_start, neighbour, i, x):
 
 @jit
 def hash_one(i, k):
-    """A word for "variable i is in state k"; the whole state's hash is the xor of these."""
+    """Return a word for "variable i is in state k"; the whole state's hash is the xor of these."""
     return mix64((np.uint64(i) << np.uint64(20)) + np.uint64(k) + _FIRST)
 
 
 @jit
 def hash_state(x):
-    """The xor of hash_one over all variables."""
+    """Return the xor of hash_one over all variables."""
     h = _ZERO
     for i in range(len(x)):
         h ^= hash_one(i, x[i])
@@ -42,13 +42,13 @@ def hash_state(x):
 
 @jit
 def hash_others(h, i, k):
-    """The key of variable i's full context, from the whole state's hash."""
+    """Return the key of variable i's full context, from the whole state's hash."""
     return mix64((h ^ hash_one(i, k)) + np.uint64(i))
 
 
 @jit
 def find_slot(table, filled, g, key):
-    """(slot of `key` in the table of segment g, whether it is new).
+    """Return the slot of `key` in the table of segment g, and whether it is new.
 
     Beyond 3/4 full, new keys share the slot they hash to.
     """
@@ -70,13 +70,13 @@ def find_slot(table, filled, g, key):
 
 @jit
 def slot_share(max_weights, variables, of):
-    """How many of at most `max_weights` slots the table of some `variables` may have."""
+    """Return how many of at most `max_weights` slots the table of some `variables` may have."""
     return np.int64(max_weights * (variables / of))
 
 
 @jit
 def needs_growth(filled, size, most):
-    """Whether a table is half full and may be doubled."""
+    """Return whether a table is half full and may be doubled."""
     return filled > size // 2 and 2 * size <= most
 
 

@@ -24,7 +24,7 @@ PHASE_MASK = np.uint32(2**SCALAR_BITS - 1)  # a phase without its carry
 
 @jit
 def fixed_scalar(zero, one, beta):
-    """p of the scalar rule from both logits, at inverse temperature `beta`."""
+    """Return p of the scalar rule from both logits, at inverse temperature `beta`."""
     if zero == one:  # also where both are -inf: an unreachable context
         return np.uint32(2**30)
     return np.uint32(SCALAR_ONE / (1.0 + exp(beta * (zero - one))) + 0.5)

@@ -64,13 +64,13 @@ class HerdedDraw:
         return layout.start_weights(self._are_random(chain), key)
 
     def _are_random(self, chain: int) -> bool:
-        """Chains after the first must differ from it."""
+        """Return whether phases are random: chains after the first must differ from it."""
         return self.phases == "random" or chain > 0
 
 
 @jit
 def herd_scalar(w, at, p):
-    """The next state of a binary variable whose conditional is p and whose phase is w[at]."""
+    """Return the next state of a binary variable, with conditional p and phase w[at]."""
     phi = np.uint32(w[at] + p)
     w[at] = phi & PHASE_MASK
     return phi >> 31
@@ -78,7 +78,7 @@ def herd_scalar(w, at, p):
 
 @jit
 def herd_vector(w, at, p, p_at, states):
-    """The next state of a variable whose conditional is p[p_at:] and whose weights are w[at:].
+    """Return the next state of a variable, with conditional p[p_at:] and weights w[at:].
 
     Written without branches: which state wins is what no predictor can guess.
     """
@@ -97,7 +97,7 @@ def herd_vector(w, at, p, p_at, states):
 
 @jit
 def slack_vector(w, at, p, p_at, states, slack, bits):
-    """A random state, none overdrawn; as herd_vector where all are or where much is owed."""
+    """Return a random state, none overdrawn; as herd_vector where all are or where much is owed."""
     share, owed = np.int64(0), np.int64(0)
     for k in range(states):
         weight, chance = np.int64(w[at + k]), np.int64(p[p_at + k])

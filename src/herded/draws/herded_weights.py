@@ -1,4 +1,4 @@
-"""Where the weights live: starting phases, and pools that split."""
+"""The weights of herding: starting phases, and pools that split."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def start_all_vector(w, starts, widths, random, key):
 
 @jit
 def bins_in_sweep(sweep):
-    """How many bins a pooled variable has in sweep number `sweep`."""
+    """Return how many bins a pooled variable has in sweep number `sweep`."""
     bins = 1
     until = FIRST_SPLIT
     while sweep >= until and bins < MAX_BINS:
@@ -66,7 +66,7 @@ def bins_in_sweep(sweep):
 
 @jit
 def split_pools(w, order, pool_start, width, plane, sweep):
-    """Where this sweep has more bins than the one before, both halves of each inherit its weight.
+    """Give both halves of each bin its weight, if this sweep has more bins than the last.
 
     A variable's bins are `plane` apart.
     """
@@ -82,7 +82,7 @@ def split_pools(w, order, pool_start, width, plane, sweep):
 
 @jit
 def bin_shift(bins):
-    """31 - log2(bins): what `bin_scalar` needs of them, found once a sweep."""
+    """Return 31 - log2(bins), which `bin_scalar` needs, once a sweep."""
     shift = np.uint32(SCALAR_BITS)
     while bins > 1:
         bins //= 2
@@ -92,13 +92,13 @@ def bin_shift(bins):
 
 @jit
 def bin_scalar(p, shift):
-    """The bin of a binary variable's conditional, p = 1 in the last."""
+    """Return the bin of a binary variable's conditional, p = 1 in the last."""
     return np.int64((p - (p >> np.uint32(SCALAR_BITS))) >> shift)
 
 
 @jit
 def mean_state(p, p_at, states):
-    """Of a conditional at scale 2^24: p_1 for two states."""
+    """Return the mean state of a conditional at scale 2^24: p_1 for two states."""
     mean = np.int64(0)
     for k in range(1, states):
         mean += np.int64(p[p_at + k]) * k
@@ -107,5 +107,5 @@ def mean_state(p, p_at, states):
 
 @jit
 def bin_vector(mean, states, bins):
-    """The bin of any variable's conditional, by its mean state."""
+    """Return the bin of any variable's conditional, by its mean state."""
     return min(np.int64(mean * (bins / (max(1, states - 1) * WEIGHT_ONE))), bins - 1)

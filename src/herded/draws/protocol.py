@@ -1,4 +1,4 @@
-"""What a draw is: it turns a conditional into a value, and keeps what that takes between visits.
+"""The protocol of draws: they turn a conditional into a value, and keep state between visits.
 
 Kernels are compiled with the arithmetic of a draw inside. Their parameters at run time are
 `SweepParameters`; which arithmetic they use is the mode that `weights` names
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class SweepParameters(NamedTuple):
-    """The numbers of one call of a kernel: where the run is, its streams and its options."""
+    """The numbers of one call of a kernel: progress, streams and options."""
 
     sweep: int  # number of the first sweep of this call
     key: np.uint64  # of draws
@@ -22,14 +22,14 @@ class SweepParameters(NamedTuple):
 
 
 class CreatesWeights(Protocol):
-    """A layout, as far as a draw knows it."""
+    """A layout, as draws use it."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        """The weights of one chain, by name."""
+        """Return the weights of one chain, by name."""
 
 
 class Draw(Protocol):
-    """How a new value is chosen."""
+    """A way to choose a new value."""
 
     @property
     def seed(self) -> int:
@@ -48,7 +48,7 @@ class Draw(Protocol):
         """Chains that draw together; 1 where each draws alone."""
 
     def step(self, sweep: int, chain: int) -> SweepParameters:
-        """The parameters of a kernel for the sweeps from number `sweep` on."""
+        """Return the parameters of a kernel for the sweeps from number `sweep` on."""
 
     def start(self, layout: CreatesWeights, chain: int) -> dict[str, np.ndarray]:
-        """The arrays that a chain keeps for this draw, at its start."""
+        """Return the arrays that a chain keeps for this draw, at its start."""

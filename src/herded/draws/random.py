@@ -35,13 +35,13 @@ class RandomDraw:
 
 @jit
 def draw_scalar(bits, p):
-    """A random state of a binary variable, from 64 random bits."""
+    """Return a random state of a binary variable, from 64 random bits."""
     return np.int64(bits >> _33) < np.int64(p)
 
 
 @jit
 def draw_vector(bits, p, p_at, states):
-    """A random state of a variable whose conditional is p[p_at:]."""
+    """Return a random state of a variable whose conditional is p[p_at:]."""
     left = np.int64(bits >> _34)
     k = 0
     while left >= p[p_at + k]:

@@ -75,7 +75,7 @@ class SystematicDraw:
 
 @lru_cache(maxsize=16)
 def member_orders(members: int) -> np.ndarray:
-    """(rows, members) random orders. A visit takes two of them, one after the other.
+    """Draw random orders (rows, members). A visit takes two of them, one after the other.
 
     That makes as many orders as pairs of rows. Each is a permutation as random as any; to draw one
     at every visit would take longer than the visit.
@@ -103,33 +103,32 @@ def _fill_orders(table, key):
 
 @jit
 def order_offsets(bits, rows, n):
-    """Where in the table of orders the two rows of a visit start, from 64 random bits."""
+    """Return where in the table of orders the two rows of a visit start, from 64 random bits."""
     mask = np.uint64(rows - 1)
     return (bits & mask) * np.uint64(n), ((bits >> np.uint64(32)) & mask) * np.uint64(n)
 
 
 @jit
 def fresh_phase(key, name):
-    """A uniform phase at scale 2^31."""
+    """Return a uniform phase at scale 2^31."""
     return np.uint32(random_bits(key, name) >> np.uint64(33))
 
 
 @jit
 def second_phase(key, name):
-    """The phase of members of 1/2 and more, from bits that `fresh_phase` leaves."""
+    """Return the phase of members of 1/2 and more, from bits that `fresh_phase` leaves."""
     return np.uint32(random_bits(key, name)) & PHASE_MASK
 
 
 @jit
 def scaled_ratio(part, whole):
-    """part / whole at scale 2^31, 0 and 1 exactly."""
+    """Return part / whole at scale 2^31; 0 and 1 are exact."""
     return np.uint32(np.float64(part) / np.float64(whole) * _SCALE)
 
 
 @jit
 def draw_members(p, phi, second, flat, a, b, x, at, n):
-    """All n members draw: x[at + k] is member k's carry. Gives the phase after the last, how many
-    are 1, and the sum of p.
+    """Draw all n members: x[at + k] is member k's carry; return the phase, count and sum.
 
     Members below 1/2 come first, then the others, which continue their phase, or have the phase
     `second` if there is one and those below 1/2 expect less than one 1; both are gone through at

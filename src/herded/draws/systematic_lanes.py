@@ -32,7 +32,7 @@ _15, _16 = U4(15), U4(16)
 
 @jit
 def lane_bits(a, b, j):
-    """32 random bits of lane j; the two words a and b are the key of its block."""
+    """Return 32 random bits of lane j; the two words a and b are the key of its block."""
     z = U4(U4(j * _GOLDEN) + a)
     z = U4(U4(z ^ U4(z >> _16)) * _A)
     z = U4(U4(z ^ U4(z >> _15)) ^ b)
@@ -42,31 +42,30 @@ def lane_bits(a, b, j):
 
 @jit
 def key_words(bits):
-    """The two words of a key for `lane_bits`, from 64 random bits."""
+    """Return the two words of a key for `lane_bits`, from 64 random bits."""
     return U4(bits >> U8(32)), U4(bits)
 
 
 @jit
 def window_start(bits, last):
-    """Where the window of a cell starts in the table, from 64 random bits."""
+    """Return where the window of a cell starts in the table, from 64 random bits."""
     table = U8(MEMBERS_PER_WORD * ORDER_COLUMNS) if last else U8(0)
     return table + (bits >> U8(64 - WINDOW_BITS))
 
 
 def count_words(members: int) -> int:
-    """How many words hold all members."""
+    """Return how many words hold all members."""
     return -(-members // MEMBERS_PER_WORD)
 
 
 def members_in_last_word(members: int) -> int:
-    """How many places of the last word have a member."""
+    """Return how many places of the last word have a member."""
     return (members - 1) % MEMBERS_PER_WORD + 1
 
 
 @lru_cache(maxsize=64)
 def member_masks(members: int) -> np.ndarray:
-    """(2, MEMBERS_PER_WORD, ORDER_COLUMNS) masks: the place that is visited first, second, ... in
-    each column.
+    """Draw masks (2, MEMBERS_PER_WORD, ORDER_COLUMNS) of places in the order of visits.
 
     The first table is of full words, the second of the last word of a herd.
     """

@@ -1,4 +1,4 @@
-"""How a visit finds its weight: numbers that kernels are specialised by."""
+"""Ways in which a visit finds its weight: numbers that kernels are specialised by."""
 
 RANDOM_DRAW, BLANKET, SHARED, POOLED, LAZY, FULL = range(6)
 

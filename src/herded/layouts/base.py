@@ -1,4 +1,4 @@
-"""What a layout is: a model as it lies in memory while a method works on it.
+"""The protocol of layouts: a model as it lies in memory while a method works on it.
 
 `Layout` has what every layout decides: how states are stored, and which tables bits depend on. What
 runs ask beyond that has defaults in three classes it derives from:
@@ -26,7 +26,7 @@ from herded.system.aligned_arrays import arrays_in
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Layout(RunFacts, ReplicaAccess):
-    """A model laid out for one method; as it stands, in the model's own order.
+    """A model laid out for one method, by default in the model's order of variables.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Layout(RunFacts, ReplicaAccess):
         self.__dict__.update(state)
 
     def for_method(self, method: object, members: int) -> "Layout | None":
-        """This layout for a method that differs in its seed, or in the members of its herd.
+        """Return this layout for a method with another seed or number of members.
 
         None where another number of members needs another layout.
         """
@@ -80,12 +80,12 @@ class Layout(RunFacts, ReplicaAccess):
 
     @cached_property
     def width(self) -> int:
-        """States of the largest variable."""
+        """The number of states of the largest variable."""
         return int(self.model.cardinalities.max())
 
     @cached_property
     def n_stored(self) -> int:
-        """Length of a state as kernels store it."""
+        """The length of a state as kernels store it."""
         return int(self.model.n_variables)
 
     @cached_property
@@ -99,24 +99,24 @@ class Layout(RunFacts, ReplicaAccess):
         return self.kind, self.width
 
     def store(self, states: np.ndarray) -> np.ndarray:
-        """States (..., N) as kernels store them."""
+        """Return states (..., N) as kernels store them."""
         return np.array(states, dtype=self.state_type)
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
-        """Arrays (..., n_stored) of one entry per variable, in the model's order (..., N)."""
+        """Return arrays (..., n_stored) of an entry per variable in the model's order (..., N)."""
         return stored
 
     def values(self, state: State) -> np.ndarray:
-        """The current states (members, N) of a chain, in the model's order."""
+        """Return the current states (members, N) of a chain, in the model's order."""
         return self.unstore(state.x.reshape(1, -1)).astype(np.int64)
 
     def tables(self) -> tuple[np.ndarray, ...]:
-        """The arrays that the bits of a run depend on."""
+        """Return the arrays that the bits of a run depend on."""
         return ()
 
     @cached_property
     def hash(self) -> str:
-        """Names the tables: equal hashes mean equal bits on every machine."""
+        """Name the tables: equal hashes mean equal bits on every machine."""
         digest, tables = hashlib.sha256(), self.tables()
         for array in tables:
             digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
@@ -124,7 +124,7 @@ class Layout(RunFacts, ReplicaAccess):
 
     @cached_property
     def bytes(self) -> int:
-        """Memory of its arrays."""
+        """The memory of its arrays."""
         return sum(array.nbytes for array in arrays_in(self.arrays))
 
 
@@ -147,11 +147,11 @@ class SweepableLayout(Layout):
     """A layout whose kernels move variables, or blocks of them, by a draw."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
-        """The weights of one chain, half way or at random places of the stream `key`."""
+        """Return one chain's weights, half way or at random from the stream `key`."""
         raise NotImplementedError
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        """A chain that starts at the state `x` (N,)."""
+        """Start a chain at the state `x` (N,)."""
         raise NotImplementedError
 
     def sweep(self, call: SweepCall) -> None:

@@ -1,4 +1,4 @@
-"""model -> layout: each kind is asked in turn, and the first that can take the model is used.
+"""The choice of a layout: each kind is tried in turn, and the first that suits the model is used.
 
 A new layout is a file with a class that has `propose` (`proposal.ProposesLayout`), and a line in
 `LAYOUTS`.
@@ -63,7 +63,7 @@ def propose_layout(
     beta: Callable[[], float] | None = None,
     max_memory: Size | None = None,
 ) -> Proposal:
-    """The layout for `model` and `draw`, of the kind asked for if there is one, not built yet.
+    """Propose a layout for `model` and `draw`, of the requested kind; do not build it.
 
     `can_anneal` asks for one whose conditionals can change with the temperature; `beta()` is the
     inverse temperature of a schedule that keeps it.

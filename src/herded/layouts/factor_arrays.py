@@ -28,7 +28,7 @@ class FactorArrays(NamedTuple):
 
 @jit
 def slice_start(table_base, other_start, other, other_ratio, last_stride, e, x):
-    """Where entry e's slice of its factor's table starts, given the other variables.
+    """Return where entry e's slice of its factor's table starts, given the other variables.
 
     By Horner's rule, sum_o x_o * stride_o: each step needs the one before, which keeps the
     compiler from vectorising a loop that nearly always has one or two turns.
@@ -63,7 +63,7 @@ def log_conditional_pair(
     entry_start, table_base, own_stride, other_start, other, other_ratio, last_stride, log_tables,
     i, x,
 ):  # fmt: skip
-    """The same for a binary variable: both logits, kept in registers."""
+    """Return the same for a binary variable: both logits, kept in registers."""
     zero, one = 0.0, 0.0
     for e in range(entry_start[i], entry_start[i + 1]):
         at = slice_start(table_base, other_start, other, other_ratio, last_stride, e, x)
@@ -104,7 +104,7 @@ def compile_factors(model: FactorGraph) -> FactorArrays:
 
 
 def count_table_rows(factors: FactorArrays, free: np.ndarray) -> np.ndarray:
-    """Rows per variable, none if clamped; as floats, since they may exceed any integer."""
+    """Count rows per variable, none if clamped; as floats, since they may be huge."""
     logs = np.log2(factors.cardinalities[factors.neighbour])
     total = np.concatenate([[0.0], np.cumsum(logs)])
     bits = total[factors.neighbour_start[1:]] - total[factors.neighbour_start[:-1]]
@@ -113,7 +113,7 @@ def count_table_rows(factors: FactorArrays, free: np.ndarray) -> np.ndarray:
 
 @jit
 def _factor_entries(n, factor_start, variables, strides, table_start):
-    """Where the entries of each variable start; they are in the order of their factors.
+    """Return where the entries of each variable start; they are in the order of their factors.
 
     And of each entry the start of its table, its own stride, where its others start, these, the
     ratios of their strides (1 for a first) and the stride of the last.
@@ -151,7 +151,7 @@ def _factor_entries(n, factor_start, variables, strides, table_start):
 
 @jit
 def _neighbours(entry_start, other_start, other, free):
-    """The free variables that share a factor with each: where they start, and they, sorted.
+    """Return the free variables that share a factor with each: where they start, and they, sorted.
 
     Every free variable, in order, joins the lists of all its others: each list comes out sorted,
     and who is in it already is its last. There is room for as many as a variable has others.

@@ -1,4 +1,4 @@
-"""The hash tables of a state: how they start, grow, and are written down.
+"""The hash tables of a state: how they start, grow, and are saved.
 
 Each segment of the scan has a table (`draws.context_hashing`), and all tables lie in two arrays, of
 keys and of weights w. A table that is half full moves to twice as many slots behind all others and
@@ -20,12 +20,12 @@ HashTables = dict[str, np.ndarray]
 
 
 def has_hash_tables(own: Mapping[str, np.ndarray]) -> bool:
-    """Whether what a chain keeps are hash tables, and not a method's own arrays of like names."""
+    """Return whether a chain keeps hash tables, not a method's own arrays of like names."""
     return {"w", "keys", "slot_start", "slots", "filled"} <= own.keys()
 
 
 def initial_slot_counts(segments: np.ndarray) -> np.ndarray:
-    """Slots of the tables of segments, by their variables: a sweep fills at most a quarter."""
+    """Return slots of the segments' tables: a sweep fills at most a quarter."""
     found: np.ndarray = 4 << np.ceil(np.log2(segments)).astype(np.int64)
     return found
 
@@ -44,7 +44,7 @@ def empty_tables(segments: np.ndarray, width: int, kind: np.dtype) -> HashTables
 
 
 def grow_tables(tables: HashTables, which: np.ndarray) -> HashTables:
-    """`tables` with those numbered `which` doubled."""
+    """Return `tables` with those numbered `which` doubled."""
     more = int(tables["slots"][which].sum())
     free = int((tables["slot_start"] + tables["slots"]).max())
     if free + 2 * more > len(tables["keys"]):
@@ -56,7 +56,7 @@ def grow_tables(tables: HashTables, which: np.ndarray) -> HashTables:
 
 
 def compact_tables(tables: HashTables, room: int) -> HashTables:
-    """The tables one after another, in new arrays of `room` slots."""
+    """Return the tables one after another, in new arrays of `room` slots."""
     width, slots = _weight_width(tables), tables["slots"]
     keys, w = np.zeros(room, np.uint64), _neutral_weights(room * width, tables["w"].dtype)
     start = np.cumsum(slots) - slots
@@ -66,7 +66,7 @@ def compact_tables(tables: HashTables, room: int) -> HashTables:
 
 
 def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.ndarray]) -> bool:
-    """Whether the tables `later`, without gaps, may be what those of `first` have grown to.
+    """Return whether the tables `later`, without gaps, may be what those of `first` have grown to.
 
     A full table would be searched without end.
     """
@@ -84,10 +84,10 @@ def can_have_grown_from(first: Mapping[str, np.ndarray], later: Mapping[str, np.
 
 
 def _weight_width(tables: HashTables) -> int:
-    """Entries of one weight."""
+    """Return the entries of one weight."""
     return len(tables["w"]) // max(1, len(tables["keys"]))
 
 
 def _neutral_weights(size: int, kind: np.dtype) -> np.ndarray:
-    """Phases at 1/2 (scalar rule) or weight vectors at 0."""
+    """Return phases at 1/2 (scalar rule) or weight vectors at 0."""
     return np.full(size, HALF_PHASE) if kind == HALF_PHASE.dtype else np.zeros(size, kind)

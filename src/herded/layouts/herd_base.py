@@ -1,4 +1,4 @@
-"""What layouts of herds share: n members are one chain of a run, and are moved together."""
+"""The base of layouts of herds: n members are one chain of a run, and are moved together."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,7 +36,7 @@ class HerdLayout(SweepableLayout):
         return replace(self, method=method, members=members, memory=need, chain_memory=chain)
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        """States (members, N) in the model's order as kernels keep them."""
+        """Pack states (members, N) in the model's order as kernels keep them."""
         raise NotImplementedError
 
     def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
@@ -59,7 +59,7 @@ class HerdLayout(SweepableLayout):
         return states
 
     def packed(self, state: State) -> np.ndarray:
-        """The states of the members, as a row of a block of samples."""
+        """Return the states of the members, as a row of a block of samples."""
         return state.x.reshape(-1)
 
     def fill(self, block: np.ndarray, state: State) -> None:
@@ -106,7 +106,7 @@ class HerdLayout(SweepableLayout):
 
 
 class MemberLanesLayout(HerdLayout):
-    """A herd whose members lie side by side: member k's state of variable i is x[i n + k]."""
+    """A herd with adjacent members: member k's state of variable i is x[i n + k]."""
 
     @cached_property
     def sample_size(self) -> int:

@@ -1,4 +1,4 @@
-"""What recorders and observables ask about the members of a herd.
+"""The members of a herd, as recorders and observables read them.
 
 A layout of single chains has one member, the chain itself, so that the code that reads samples need
 not ask which kind it has. Members that are bits can be read as whole words (`bit_places`), which
@@ -21,26 +21,26 @@ class MemberAccess:
     is_herd: ClassVar[bool] = False
 
     def unstore(self, stored: np.ndarray) -> np.ndarray:
-        """Stored states in the model's order."""
+        """Return stored states in the model's order."""
         raise NotImplementedError
 
     def values(self, state: State) -> np.ndarray:
-        """The current states (members, N) of a chain, in the model's order."""
+        """Return the current states (members, N) of a chain, in the model's order."""
         raise NotImplementedError
 
     def members_of(self, block: np.ndarray) -> np.ndarray:
-        """The samples in a block (rows, sample_size) as states (rows, members, N)."""
+        """Return the samples in a block (rows, sample_size) as states (rows, members, N)."""
         return self.unstore(block)[:, None]
 
     def some_members_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
-        """The samples (rows, last - first, N) of the members `first` to `last` - 1 alone.
+        """Return the samples (rows, last - first, N) of the members `first` to `last` - 1 alone.
 
         Members that are bits must be whole words of 64, or lie within one word.
         """
         return self.members_of(block)[:, first:last]
 
     def some_values(self, state: State, first: int, last: int) -> np.ndarray:
-        """The current states (last - first, N) of some members, in any type of whole numbers."""
+        """Return states (last - first, N) of some members, of any whole-number type."""
         return self.values(state)[first:last]
 
     @property
@@ -49,7 +49,7 @@ class MemberAccess:
         return None
 
     def words_of(self, block: np.ndarray, first: int = 0, last: int | None = None) -> np.ndarray:
-        """The samples in a block as words (rows, words, planes, N), if members are bits.
+        """Return samples of a block as words (rows, words, planes, N), if members are bits.
 
         Only the words `first` to `last` - 1, if given.
         """
@@ -58,7 +58,7 @@ class MemberAccess:
     def states_at_burn_in_end_and_now(
         self, state: State, step: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The states (members, V) of a herd when its burn-in ended, and its current ones.
+        """Return a herd's states (members, V) after burn-in, and now.
 
         Uses every `step`-th variable.
         """

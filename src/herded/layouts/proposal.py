@@ -1,4 +1,4 @@
-"""What is to be laid out (`LayoutRequest`), and how a kind of layout answers.
+"""The request for a layout (`LayoutRequest`), and the answer of a kind of layout.
 
 The answer is a `Proposal`, which says what the layout would take, or a `Refusal` with the reason.
 Nothing is built before a proposal is accepted.
@@ -25,7 +25,7 @@ from herded.system.memory_limits import Size
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a kind of layout cannot take a model."""
+    """The reason why a kind of layout cannot take a model."""
 
     reason: str  # ends the sentence "expected a model for the .. layout, but .."
     # whether the reason that an earlier layout of the same kind gave is the better one
@@ -34,7 +34,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A layout that is not built yet, and what it would take."""
+    """A layout that is not built yet, and its memory."""
 
     kind: str
     memory: float  # bytes of tables and of one chain's weights
@@ -47,13 +47,13 @@ class Proposal:
     starts_rows: bool = False  # whether each row of its tables has a weight to start
 
     def build(self) -> SweepableLayout:
-        """The layout, unless it takes more memory than it may."""
+        """Return the layout, unless it takes more memory than it may."""
         self.check()
         return self.make()
 
 
 class LayoutRequest:
-    """What is to be laid out, and what several kinds of layout ask about it, computed once."""
+    """A model and a draw to be laid out, with facts that several kinds need, computed once."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class LayoutRequest:
         return compile_scan(self.scan, self.factors, self.free, whole=whole)
 
     def limit(self, need: float, what: str) -> Callable[[], None]:
-        """Raises where `what` is above the limit; a little always fits."""
+        """Raise if `what` is above the limit; a little always fits."""
         if self.max_memory is None and need <= memory_limits.ALWAYS_ALLOWED_BYTES:
             return lambda: None
         return lambda: memory_limits.check_memory(need, self.max_memory, what)
@@ -141,7 +141,7 @@ class LayoutRequest:
         contexts: float = np.inf,
         starts_rows: bool = False,
     ) -> Proposal:
-        """A proposal of `layout`: `tables` bytes once, and `chain` bytes for every chain.
+        """Return a proposal of `layout`: `tables` bytes once, and `chain` bytes for every chain.
 
         `make(**facts)` builds it; the facts are the model, the memory and, for a herd, its members.
         Where `check` is not given, the memory is checked against the limit, and the error says that
@@ -165,7 +165,7 @@ class LayoutRequest:
 
 
 class ProposesLayout(Protocol):
-    """A kind of layout, as `propose_layout` asks it."""
+    """A kind of layout, as `propose_layout` uses it."""
 
     kind: ClassVar[str]
     is_herd: ClassVar[bool]

@@ -1,4 +1,4 @@
-"""What runs ask about the replicas of a ladder of temperatures, and about layouts that adapt.
+"""The replicas of a ladder of temperatures, and layouts that adapt, as runs use them.
 
 A layout without a ladder has no replicas but its members. `moves.tempering.LadderLayout` has the
 answers of ladders: `run.recording` estimates log Z from all rungs, and `run.diagnostics` reads
@@ -32,24 +32,24 @@ class ReplicaAccess(MemberAccess):
         return self.members
 
     def replicas_of(self, block: np.ndarray) -> np.ndarray:
-        """As `members_of`, with the hotter rungs of a ladder."""
+        """Do the same as `members_of`, with the hotter rungs of a ladder."""
         return self.members_of(block)
 
     def some_replicas_of(self, block: np.ndarray, first: int, last: int) -> np.ndarray:
-        """As `some_members_of`, of all replicas."""
+        """Do the same as `some_members_of`, for all replicas."""
         return self.some_members_of(block, first, last)
 
     def replicas(self, state: State) -> np.ndarray:
-        """As `values`, with the hotter rungs of a ladder."""
+        """Do the same as `values`, with the hotter rungs of a ladder."""
         return self.values(state)
 
     def end_burn_in(self, state: State) -> None:
         """Stop adapting: called when samples begin to be recorded."""
 
     def report(self, states: Sequence[State]) -> dict[str, Any]:
-        """Facts for a result's provenance, of chains that were at `states` in the end."""
+        """Return provenance facts of chains that ended at `states`."""
         return {}
 
     def diagnostics(self, states: Sequence[State]) -> list[Diagnostic]:
-        """Reasons to doubt the results of such chains."""
+        """Return diagnostics of chains that ended at `states`."""
         return []

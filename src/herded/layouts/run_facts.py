@@ -1,4 +1,4 @@
-"""What a run asks of a layout before it starts: how blocks of samples lie, and what may be shared.
+"""The facts of a layout that a run needs before it starts: blocks of samples, and sharing.
 
 `run.sampler_run` and `run.memory` size blocks and threads by these facts, recorders read blocks,
 and `run.checkpoints` and `run.diagnostics` check what a run can have done.
@@ -45,7 +45,7 @@ class RunFacts:
         block[:] = state.x
 
     def new_counts(self) -> np.ndarray:
-        """Room to count the states of a block of samples in (`State.state_counts`)."""
+        """Allocate counts of the states in a block of samples (`State.state_counts`)."""
         return np.zeros(self.n_stored, np.uint8)
 
     # -- what a sweep does -------------------------------------------------------------------
@@ -71,5 +71,5 @@ class RunFacts:
         return None
 
     def components(self) -> np.ndarray | None:
-        """(N,) numbers of the connected components of free variables; None if there is one."""
+        """Return (N,) numbers of the free variables' connected components; None for one."""
         return None

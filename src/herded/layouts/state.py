@@ -1,4 +1,4 @@
-"""State: all of one chain that changes. A checkpoint is this and what was recorded."""
+"""The state: everything in a chain that changes. A checkpoint holds this and the records."""
 
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +13,7 @@ EMPTY_INTEGERS = np.zeros(0, np.int64)  # of what a state does not have
 
 @dataclass
 class State:
-    """One chain between two sweeps.
+    """A chain between two sweeps.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class State:
     state_counts: np.ndarray = field(default_factory=lambda: EMPTY_INTEGERS)
 
     def copy(self) -> "State":
-        """A state that shares nothing with this one."""
+        """Return a state that shares nothing with this one."""
         own = {name: aligned_copy(array) for name, array in self.method_arrays.items()}
         x, tally, ones = self.x.copy(), self.conditional_sums.copy(), self.state_counts.copy()
         return replace(self, x=x, method_arrays=own, conditional_sums=tally, state_counts=ones)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Everything, as arrays with names."""
+        """Return everything, as arrays with names."""
         numbers = np.array([self.sweep, self.chain, self.total])
         own = self.method_arrays
         if has_hash_tables(own):
@@ -63,7 +63,7 @@ class State:
         return {"numbers": numbers, "x": self.x, "tally": self.conditional_sums, **own}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Become the state that `arrays` was taken from; those that are its own are not copied."""
+        """Become the state that `arrays` was taken from; arrays in use are not copied."""
         mine = {"x": self.x, "tally": self.conditional_sums, **self.method_arrays}
         hashed = has_hash_tables(self.method_arrays)
         unknown = sorted(arrays.keys() - mine.keys() - {"numbers"})

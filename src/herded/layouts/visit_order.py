@@ -79,7 +79,7 @@ def _permutation(scan: Scan, n: int) -> np.ndarray:
 
 @jit
 def connected_components(factors, free):
-    """A number for each free variable: which connected component it is in; -1 where clamped."""
+    """Number the connected component of each free variable; -1 where clamped."""
     n = len(free)
     part = np.full(n, -1)
     stack = np.empty(n, np.int64)
@@ -105,7 +105,7 @@ def connected_components(factors, free):
 
 @jit
 def greedy_colouring(factors):
-    """A greedy colouring: no two neighbours alike, so variables of one colour do not interact."""
+    """Colour a graph greedily: variables of one colour do not interact."""
     n = len(factors.cardinalities)
     colours = np.full(n, -1)
     taken_by = np.full(n + 1, -1)

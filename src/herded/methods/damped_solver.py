@@ -1,4 +1,4 @@
-"""What mean field and belief propagation share: factors in an order, and damped steps.
+"""The base of mean field and belief propagation: factors in an order, and damped steps.
 
 A step takes the share D of the new value, as in Murphy (2012), section 21.3: D = 1 is undamped.
 """
@@ -20,7 +20,7 @@ from herded.system.argument_checks import is_number_between
 
 
 class OrderedFactors(NamedTuple):
-    """What the kernels read."""
+    """The factors as kernels read them."""
 
     factors: FactorArrays
     order: np.ndarray  # of the free variables, component by component
@@ -34,14 +34,14 @@ def order_factors(model: Model, scan: str) -> OrderedFactors:
 
 
 def log_constant(graph: FactorGraph) -> float:
-    """The factors over no variable, as a part of log Z."""
+    """Return the factors over no variable, as a part of log Z."""
     constants = graph.table_start[:-1][np.diff(graph.factor_start) == 0]
     return float(graph.log_tables[constants].sum())
 
 
 @dataclass(kw_only=True)
 class DampedState:
-    """All that changes."""
+    """The state of a damped solver."""
 
     sweep: int = 0
     change: float = np.inf  # the largest step of a number in the last sweep
@@ -71,7 +71,7 @@ class DampedSolver(Options):
             raise MethodError(f"expected a tolerance of 0 or more, got {self.tolerance!r}")
 
     def step(self, layout: Layout, state: Any) -> float:
-        """Run one sweep; how much it changed.
+        """Run one sweep; return how much it changed.
 
         Component by component: the same bits as in index order.
         """

@@ -1,4 +1,4 @@
-"""Which weights for this model? One rule, from how many contexts its variables have.
+"""The default weights for a model: one rule, from how many contexts its variables have.
 
 A weight helps when its context comes again: then the books of that context alone are balanced, and
 the samples are better than draws. So where every variable has few contexts, each gets its weight
@@ -24,7 +24,7 @@ POOLED_SLACK = 4.0  # 2 to 8 do much the same
 
 
 def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = None) -> HerdedGibbs:
-    """Herding in time with the weights and the slack that suit a model.
+    """Choose the weights and the slack of herding in time that suit a model.
 
     "blanket" weights (Algorithm 1) where every variable has at most 512 contexts, else "pooled"
     weights with slack 4.
@@ -44,7 +44,7 @@ def default_weights(model: Model, *, seed: int = 0, max_memory: Size | None = No
     ('pooled', 4.0)
     """
     check_model(model)
-    if not has_factors(model):  # so that nobody knows how many contexts there are
+    if not has_factors(model):  # the number of contexts is unknown
         return HerdedGibbs(weights="pooled", slack=POOLED_SLACK, seed=seed)
     graph = to_factor_graph(model)
     rows = count_table_rows(compile_factors(graph), graph.evidence < 0)

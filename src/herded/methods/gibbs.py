@@ -40,7 +40,7 @@ from herded.moves.protocol import Move
 
 @dataclass(frozen=True)
 class Gibbs(SiteSampler):
-    """Gibbs sampling with a seeded, counter-based stream.
+    """Gibbs sampling with a seeded, counter-based random stream.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Gibbs(SiteSampler):
         None, or the temperature T of a sweep: "linear", or a function of (sweep, total). Draws are
         then from pi^(1/T), to find a state of high probability.
     herd
-        Members of a herd: so many chains that draw together, each of them exactly a Gibbs chain. A
+        Members of a herd: chains that draw together, each of them exactly a Gibbs chain. A
         sweep moves all of them; what is recorded is their average. `infer(chains=4)` runs four
         independent herds.
     moves
@@ -86,6 +86,7 @@ class Gibbs(SiteSampler):
 
     @cached_property
     def draw(self) -> RandomDraw | SystematicDraw:
+        """The draw: at random, or together in a herd."""
         if self.herd > 1:
             return SystematicDraw(self.seed, self.herd, kept=False)
         return RandomDraw(self.seed)

@@ -57,7 +57,7 @@ MAX_ANNEALED_STATES = 254  # of a variable under a schedule
 
 @dataclass(frozen=True)
 class HerdedGibbs(SiteSampler):
-    """Deterministic Gibbs sampling that matches each conditional instead of drawing from it.
+    """Deterministic Gibbs sampling that matches conditionals instead of drawing from them.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class HerdedGibbs(SiteSampler):
         state of high probability. Weights are then "blanket" (hashed, as "lazy") or "pooled".
     herd
         1 is herding in time. More are members of a herd that draw together, as in `Gibbs`, but
-        with phases that are kept from sweep to sweep instead of drawn anew: no weights then, and
+        with phases that are kept from sweep to sweep instead of drawn again: no weights then, and
         smaller errors in short runs, but a bias of its own in small herds. Take 64 or more.
     moves
         None for one variable at a time, or `Blocks()` for many at once. Blocks have an order and
@@ -143,6 +143,7 @@ class HerdedGibbs(SiteSampler):
 
     @cached_property
     def capabilities(self) -> SamplerCapabilities:
+        """What this method can do beyond the protocol."""
         return self.declare(
             herds_in_time=True, max_weights=self.max_weights, kernel_key=self.weights
         )
@@ -153,6 +154,7 @@ class HerdedGibbs(SiteSampler):
 
     @cached_property
     def draw(self) -> HerdedDraw | SystematicDraw:
+        """The draw: by weights, or together in a herd."""
         if self.herd > 1:
             return SystematicDraw(self.seed, self.herd, kept=True)
         # Under a schedule nothing is tabulated, so that the weights of Algorithm 1 are hashed.

@@ -25,7 +25,7 @@ from herded.system.numerics.exp_log import log_array
 
 
 def herd_distribution(p: ArrayLike, T: int) -> np.ndarray:
-    """A sequence of states whose frequencies match a distribution.
+    """Return a sequence of states whose frequencies match a distribution.
 
     Herding with indicator features: after any T steps, state k was taken T p_k times, within K.
     Weights are whole numbers, so that errors do not add up and states of probability 0 never occur.
@@ -67,7 +67,7 @@ def herd_distribution(p: ArrayLike, T: int) -> np.ndarray:
 
 
 def herd_moments(features: ArrayLike, moments: ArrayLike, T: int) -> np.ndarray:
-    """Rows of `features` whose mean approaches `moments`: equation (1) of the paper.
+    """Return rows of `features` whose mean approaches `moments`: equation (1) of the paper.
 
     Starts at w_0 = moments. Of several rows that are equally good the first is taken.
 

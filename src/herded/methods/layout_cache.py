@@ -18,7 +18,7 @@ MAX_CACHED_LAYOUTS = 16  # layouts of one model
 
 
 class LayoutCache(dict[Any, Layout]):
-    """The layouts of a model, left behind when that is pickled: its copy has arrays of its own."""
+    """The layouts of a model; not pickled with it, since a copy has other arrays."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LayoutCache, ()
@@ -27,7 +27,7 @@ class LayoutCache(dict[Any, Layout]):
 def cached_layout(
     model: Model, method: Method, kind: str | None, max_memory: Size | None
 ) -> Layout:
-    """The layout of `method.compile`, made only once where it is small."""
+    """Return the layout of `method.compile`, made only once where it is small."""
     try:
         kept: LayoutCache = vars(model).setdefault("_layouts", LayoutCache())
     except TypeError:  # a model with slots, which has no room
@@ -51,7 +51,7 @@ def cached_layout(
 
 
 def _layout_cache_key(method: object, kind: object, max_memory: object) -> tuple[Any, ...] | None:
-    """What a layout depends on, or None where that may change or is no proper choice."""
+    """Return what a layout depends on; None if that may change or is no valid choice."""
     if not is_dataclass(method) or not cast(Any, method).__dataclass_params__.frozen:
         return None
     own = sampler_capabilities(method).layout_key

@@ -17,7 +17,7 @@ MAX_OPTION_CHARS = 60  # letters of an option that is shown
 
 
 class Options:
-    """A method's options, shown as it would be written: without those that are as usual."""
+    """The options of a method; its `repr` leaves out those with their defaults."""
 
     def __init_subclass__(cls) -> None:
         cls.__repr__ = Options.__repr__  # type: ignore[method-assign]  # or dataclass makes its own
@@ -51,7 +51,7 @@ class Options:
 
 
 def short_option_repr(value: object) -> str:
-    """A value as it would be written, but for the middle of a long one."""
+    """Return a value as it would be written, but for the middle of a long one."""
     text = repr(value)
     return (
         text if len(text) <= MAX_OPTION_CHARS else f"{text[: MAX_OPTION_CHARS - 10]}...{text[-7:]}"
@@ -59,13 +59,13 @@ def short_option_repr(value: object) -> str:
 
 
 def check_seed(seed: object) -> None:
-    """A seed is a whole number from 0."""
+    """Refuse a seed that is not a whole number of 0 or more."""
     if not is_whole_number(seed, 0):
         raise MethodError(f"expected a whole number of 0 or more as seed, got {seed!r}")
 
 
 def freeze_scan(scan: "Scan") -> "Scan":
-    """A permutation as a tuple, which can be compared and is written out in full by `repr`."""
+    """Return a permutation as a tuple, which can be compared and has a full `repr`."""
     return tuple(scan.tolist() if hasattr(scan, "tolist") else scan) if _is_list(scan) else scan
 
 
@@ -74,7 +74,7 @@ def _is_list(scan: "Scan") -> TypeGuard[Sequence[int]]:
 
 
 def check_herd(herd: int) -> None:
-    """A herd has one member or more."""
+    """Refuse a herd of fewer than one member or too many."""
     if not is_whole_number(herd, 1) or herd > MAX_HERD:
         raise MethodError(
             f"expected a herd of 1 to {MAX_HERD} members, got {herd!r}: for more chains "

@@ -1,4 +1,4 @@
-"""What a method is: a frozen dataclass of options with `compile`, `init` and `advance`.
+"""The protocol of methods: frozen dataclasses of options with `compile`, `init` and `advance`.
 
 A *sampler* advances a state and writes every sweep's sample into a block; what a run keeps of
 them is none of its business. A *solver* advances towards an answer and gives it at the end.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver found; None where its algorithm has nothing to say.
+    """The answer of a solver; None where its algorithm gives none.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerCapabilities(Capabilities):
-    """What a sampler can do beyond the protocol, declared as its attribute `capabilities`.
+    """The abilities of a sampler beyond the protocol: its attribute `capabilities`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class SamplerCapabilities(Capabilities):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverCapabilities(Capabilities):
-    """What a solver can do beyond the protocol, declared as its attribute `capabilities`.
+    """The abilities of a solver beyond the protocol: its attribute `capabilities`.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Sampler(Protocol):
 
     @property
     def seed(self) -> int:
-        """Names the streams of random numbers."""
+        """The seed, which names the streams of random numbers."""
 
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
@@ -163,7 +163,7 @@ class Sampler(Protocol):
         return Layout(model=model, method=self)
 
     def init(self, layout: Any, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        """The state of chain number `chain` at sweep 0, started at `x` (N,).
+        """Return the state of chain number `chain` at sweep 0, started at `x` (N,).
 
         With `tally` it is to sum conditionals (`State.conditional_sums`); `total` sweeps are to
         come.
@@ -201,13 +201,13 @@ class Solver(Protocol):
         """Lay the model out for this method, in at most `max_memory`."""
 
     def init(self, layout: Any) -> Any:
-        """The state at sweep 0; it has `sweep` and `converged`."""
+        """Return the state at sweep 0; it has `sweep` and `converged`."""
 
     def advance(self, layout: Any, state: Any, sweeps: int) -> None:
         """Run sweeps, fewer if it converges."""
 
     def answer(self, layout: Any, state: Any) -> Answer:
-        """What is known at this sweep."""
+        """Return what is known at this sweep."""
 
 
 class SolverLayout(Layout):
@@ -220,31 +220,31 @@ Method = Sampler | Solver
 
 
 class ProposingSampler(Sampler, Protocol):
-    """A sampler that tells what a layout takes before it builds it."""
+    """A sampler that says how much memory a layout takes before it builds it."""
 
     def propose(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> "Proposal":
-        """The layout that `compile` would build, and what it would take."""
+        """Return the layout that `compile` would build, and what it would take."""
 
 
 def sampler_capabilities(method: object) -> SamplerCapabilities:
-    """What a sampler declares; the defaults for solvers, and for samplers that declare nothing."""
+    """Return what a sampler declares; the defaults if it declares nothing, or for solvers."""
     return declared_capabilities(method, DEFAULT_SAMPLER_CAPABILITIES)
 
 
 def solver_capabilities(method: object) -> SolverCapabilities:
-    """What a solver declares; the defaults for samplers, and for solvers that declare nothing."""
+    """Return what a solver declares; the defaults if it declares nothing, or for samplers."""
     return declared_capabilities(method, DEFAULT_SOLVER_CAPABILITIES)
 
 
 def proposes_layouts(method: object) -> TypeGuard[ProposingSampler]:
-    """Whether a method is a sampler that has `propose`."""
+    """Return whether a method is a sampler that has `propose`."""
     return sampler_capabilities(method).proposes_layouts
 
 
 def has_same_layouts(method: object, other: object) -> bool:
-    """Whether a layout of one method can be used by the other."""
+    """Return whether a layout of one method can be used by the other."""
     if type(method) is not type(other):
         return False
     one, two = sampler_capabilities(method), sampler_capabilities(other)

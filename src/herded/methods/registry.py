@@ -23,7 +23,7 @@ DEFAULT_DAMPING = 0.5  # of belief propagation and mean field, which may not set
 
 
 class MethodEntry(NamedTuple):
-    """Where a method's class is, and the options it has on the command line."""
+    """The class of a method, and its options on the command line."""
 
     home: str
     name: str
@@ -50,14 +50,14 @@ BUILT_IN_METHODS = {
 
 
 def method_names() -> tuple[str, ...]:
-    """All names, those of other packages last."""
+    """Return all names, those of other packages last."""
     return tuple(
         dict.fromkeys((*BUILT_IN_METHODS, *(point.name for point in _entry_point_methods())))
     )
 
 
 def make_method(name: str, **options: Any) -> "Method":
-    """The method called `name`, with its options on the command line and those given.
+    """Return the method called `name`, with its options on the command line and those given.
 
     Options that its class does not have, such as the seed of a solver, are left out.
     """
@@ -83,7 +83,7 @@ def make_method(name: str, **options: Any) -> "Method":
 
 
 def _entry_point_methods() -> "EntryPoints":
-    """Methods of other packages."""
+    """Return the methods of other packages."""
     from importlib.metadata import entry_points  # not before: it takes as long as 15 of our modules
 
     return entry_points(group=ENTRY_POINT_GROUP)

@@ -23,11 +23,11 @@ class VectorSchedule(Protocol):
     """A schedule that gives the inverse temperatures of many sweeps at once."""
 
     def betas(self, sweeps: np.ndarray, total: int) -> np.ndarray:
-        """The inverse temperatures of `sweeps` out of `total`."""
+        """Return the inverse temperatures of `sweeps` out of `total`."""
 
 
 def linear_temperature(sweep: int, total: int) -> float:
-    """Temperature 1 in the first sweep, 0 (the argmax) in the last."""
+    """Return temperature 1 in the first sweep, and 0 (the argmax) in the last."""
     return 1.0 - sweep / (total - 1) if total > 1 else 0.0
 
 
@@ -52,7 +52,7 @@ class LinearCooling:
 
 
 def check_schedule(schedule: Schedule | None) -> None:
-    """A schedule is None, "linear", or a function of (sweep, total)."""
+    """Refuse a schedule other than None, "linear", or a function of (sweep, total)."""
     if schedule is not None and schedule != "linear" and not callable(schedule):
         raise MethodError(
             'expected schedule=None, "linear" or a function of (sweep, total) that gives a '
@@ -61,12 +61,12 @@ def check_schedule(schedule: Schedule | None) -> None:
 
 
 def is_annealed(method: object) -> bool:
-    """Whether the temperature of a method falls."""
+    """Return whether the temperature of a method falls."""
     return sampler_capabilities(method).is_annealed
 
 
 def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.ndarray:
-    """1 / T of the next sweeps of a state, infinite where T is 0.
+    """Return 1 / T of the next sweeps of a state, infinite where T is 0.
 
     A `VectorSchedule` is asked once: a call for each sweep of each of many short chains takes
     longer than the chains.
@@ -83,7 +83,7 @@ def inverse_temperatures(schedule: Schedule, state: State, sweeps: int) -> np.nd
 
 
 def constant_beta(schedule: Schedule | None) -> float:
-    """1 / T of a schedule that stays at one temperature, and 1 of any other.
+    """Return 1 / T of a schedule that stays at one temperature, and 1 for any other.
 
     Only then are draws from one distribution, which layouts of herds must know to judge whether
     their rounding changes it.

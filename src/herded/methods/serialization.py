@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class SupportsToDict(Protocol):
-    """An object that writes itself."""
+    """An object with a `to_dict` of its own."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can write."""
@@ -186,7 +186,7 @@ def _read_blocks(value: object) -> Any:
 
 
 def _is_block(value: object) -> bool:
-    """Whether this is a list of variables: numbers, names, and pixels, which are lists."""
+    """Return whether this is a list of variables: numbers, names, and pixels, which are lists."""
     if not isinstance(value, list):
         return False
     pixels = (key if isinstance(key, list) else [key] for key in value)

@@ -1,4 +1,4 @@
-"""What `Gibbs` and `HerdedGibbs` share: a move, a draw, and a temperature that may fall."""
+"""The base of `Gibbs` and `HerdedGibbs`: a move, a draw, and a temperature that may fall."""
 
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -55,7 +55,7 @@ class SiteSampler(Options):
         return self.declare()
 
     def declare(self, **own: Any) -> SamplerCapabilities:
-        """What all samplers of this kind can do, and `own` capabilities of one of them."""
+        """Return the capabilities of this kind of sampler, changed by `own` ones."""
         return SamplerCapabilities(
             members=self.herd,
             is_annealed=self.schedule is not None,
@@ -76,12 +76,12 @@ class SiteSampler(Options):
         raise NotImplementedError
 
     def check_annealed(self, model: Model) -> None:
-        """Raise where a model is not for this method under a schedule."""
+        """Raise if a model does not suit this method under a schedule."""
 
     def propose(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
-        """The layout that `compile` would build, and what it would take."""
+        """Return the layout that `compile` would build, and what it would take."""
         can_anneal = self.schedule is not None
         if can_anneal:
             self.check_annealed(model)
@@ -105,7 +105,7 @@ class SiteSampler(Options):
         tally: bool = False,
         total: int = 0,
     ) -> State:
-        """The state of chain number `chain` at sweep 0, started at `x`."""
+        """Return the state of chain number `chain` at sweep 0, started at `x`."""
         return layout.start(self.draw, x, chain=chain, tally=tally, total=total)
 
     def advance(

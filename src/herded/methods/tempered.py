@@ -61,7 +61,7 @@ SINGLE_SITE_GIBBS = Gibbs()
 
 @dataclass(frozen=True)
 class Tempered(Options):
-    """Gibbs sampling on a ladder of temperatures.
+    """Gibbs sampling on a ladder of temperatures, for models with many modes.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Tempered(Options):
 
     @cached_property
     def capabilities(self) -> SamplerCapabilities:
-        """What it can do, with these options."""
+        """The capabilities with these options."""
         return SamplerCapabilities(
             members=self.method.herd,
             rungs=self.rungs,
@@ -115,18 +115,18 @@ class Tempered(Options):
 
     @property
     def seed(self) -> int:
-        """That of the method on the rungs."""
+        """The seed of the method on the rungs."""
         return self.method.seed
 
     @property
     def herd(self) -> int:
-        """Ladders that draw together."""
+        """The number of ladders that draw together."""
         return self.method.herd
 
     def propose(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Proposal:
-        """The layout that `compile` would build, and what it would take."""
+        """Return the layout that `compile` would build, with its memory."""
         if isinstance(model, ConditionalModel):
             return propose_callback_ladder(model, self, self.method.scan, max_memory)
         inner = self.method.move.propose(
@@ -200,18 +200,18 @@ class Tempered(Options):
     def init(
         self, layout: LadderLayout, x: np.ndarray, *, chain: int, tally: bool, total: int
     ) -> State:
-        """A ladder whose coldest rung starts at `x` (members, N)."""
+        """Return a ladder with its coldest rung at `x` (members, N)."""
         return layout.start(self.method.draw, x, chain=chain, tally=tally, total=total)
 
     def advance(
         self, layout: LadderLayout, state: State, block: np.ndarray, pool: Executor | None = None
     ) -> None:
-        """Run len(block) sweeps of all rungs; block[s] has the states of all after the s-th."""
+        """Run len(block) sweeps of all rungs; block[s] has all states after the s-th."""
         layout.sweep_and_exchange(self.method.draw, state, block, pool)
 
 
 def disorder_beta(couplings: Couplings) -> float:
-    """The inverse temperature below which the mean field of a model's couplings has no order.
+    """Return the inverse temperature where a model's mean field becomes disordered.
 
     Where neighbours are many their couplings make up one field, and modes part at once: a hottest
     rung that is colder stays in the mode that it started in. With spins of +-1 couplings are a
@@ -222,11 +222,11 @@ def disorder_beta(couplings: Couplings) -> float:
 
 
 def check_method(method: object) -> None:
-    """Only draws at random, or together with fresh phases, leave all rungs as they should be."""
+    """Refuse methods other than random or systematic draws with fresh phases."""
     if isinstance(method, HerdedGibbs):
         raise MethodError(
-            "expected Gibbs(...) to temper, got HerdedGibbs: what herding in time owes to one "
-            "state it would pay to another that was exchanged for it, so that errors stop falling; "
+            "expected Gibbs(...) to temper, got HerdedGibbs: its weights belong to one state, but "
+            "would be applied to another after an exchange, so errors would stop falling; "
             "use Gibbs(), or Gibbs(herd=64) for ladders that draw together"
         )
     if not isinstance(method, Gibbs):

@@ -1,4 +1,4 @@
-"""What a move is: a set of variables that changes at once, by their joint conditional.
+"""The protocol of moves: sets of variables that change at once, by their joint conditional.
 
 A move lays the model out for itself: the layout it gives knows the conditionals of what moves, and
 its `sweep` moves everything once, each time by a draw.
@@ -15,7 +15,7 @@ from herded.system.memory_limits import Size
 
 @runtime_checkable
 class Move(Protocol):
-    """What changes at once."""
+    """A set of variables that change at once."""
 
     def propose(
         self,
@@ -27,7 +27,7 @@ class Move(Protocol):
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
-        """A layout for this move and this draw, not built yet.
+        """Return a layout for this move and this draw, not built yet.
 
         It `can_anneal` if there is a schedule; `beta()` is its inverse temperature if that is
         constant.

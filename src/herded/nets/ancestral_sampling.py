@@ -14,7 +14,7 @@ from herded.system.numerics.stream_purposes import StreamPurpose
 def draw_rows(
     tables: Sequence[ConditionalTable], index: Mapping[str, int], n: int, seed: int
 ) -> np.ndarray:
-    """(n, N) states; `tables` have parents before their children, `index` their columns.
+    """Draw states (n, N); `tables` have parents before their children.
 
     Every variable has a stream of its own, and every row a counter in it, so that the first rows of
     a longer sample are those of a shorter one.
@@ -32,7 +32,7 @@ def draw_rows(
 
 
 def as_frame(rows: np.ndarray, names: Any, state_names: Any) -> Any:
-    """A pandas data frame with a categorical column for each variable."""
+    """Return a pandas data frame with a categorical column for each variable."""
     try:
         import pandas
     except ImportError as error:

@@ -87,7 +87,7 @@ class BayesNet(FactorGraph):
 
     @classmethod
     def from_factor_graph(cls, graph: FactorGraph) -> Self:
-        """The net that a factor graph is: one factor for each variable, with the child last.
+        """Read a net from a factor graph: one factor for each variable, the child last.
 
         Probabilities stay as they are, also where a file has rounded them.
         """
@@ -173,7 +173,7 @@ class BayesNet(FactorGraph):
     # -- what it is made of -----------------------------------------------------------------------
 
     def cpt(self, name: str) -> ConditionalTable:
-        """The conditional probabilities of a variable, as a table with labels."""
+        """Return the conditional probabilities of a variable, as a table with labels."""
         tables = self._tables()
         if name not in tables:
             raise ModelError(
@@ -219,14 +219,14 @@ class BayesNet(FactorGraph):
     # -- other nets -------------------------------------------------------------------------------
 
     def with_evidence(self, states: ArrayLike) -> Self:
-        """The same net with just this evidence, by indices: an array (N,), -1 where unknown."""
+        """Return the net with this evidence only, as an array (N,), -1 where unknown."""
         self._tables()
         net = super().with_evidence(states)
         net.__dict__["_definitions"] = self.__dict__["_definitions"]
         return net
 
     def do(self, interventions: Mapping[str, Any]) -> Self:
-        """The net after interventions: variables that are set, whatever their parents are.
+        """Return the net after interventions, which set variables regardless of their parents.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class BayesNet(FactorGraph):
         return as_frame(rows, self.names, self.state_names) if labelled else rows
 
     def log_probability(self, data: object, *, max_memory: Size | None = None) -> np.ndarray:
-        """The logarithm of the probability of each row; cells that are missing are summed over.
+        """Return the log-probability of each row; missing cells are summed over.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ class BayesNet(FactorGraph):
 
 
 def _as_mapping(net: BayesNet, rows: DataRows) -> dict[Any, Any]:
-    """Rows that were read as a mapping of columns of states, None where one is missing."""
+    """Read rows as a mapping of columns of states, None where one is missing."""
     assert net.names is not None and net.state_names is not None
     found = {}
     for i, column in rows.columns.items():
@@ -351,7 +351,7 @@ def _as_mapping(net: BayesNet, rows: DataRows) -> dict[Any, Any]:
 
 
 def _as_arguments(name: object, given: object) -> dict[str, Any]:
-    """The arguments of `add` that a mapping of variables holds for one of them."""
+    """Return the arguments of `add` that a mapping of variables holds for one of them."""
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in ("states", "parents", "table")]
         if unknown or not {"states", "table"} <= given.keys():
@@ -377,7 +377,7 @@ def _as_names(names: object, what: str) -> tuple[str, ...]:
 
 
 def _sorted_by_parents(variables: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The names with parents first; otherwise in their order."""
+    """Return the names with parents first; otherwise in their order."""
     sorter = TopologicalSorter({name: [] for name in variables})
     for name, given in variables.items():
         sorter.add(name, *(p for p in map(str, given["parents"]) if p in variables))

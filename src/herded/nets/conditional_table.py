@@ -75,21 +75,21 @@ class ConditionalTable:
         return self.probabilities.size // len(self.states)
 
     def _cells(self) -> Iterator[list[str]]:
-        """Headings, and a row of cells for each combination of the parents' states."""
+        """Return headings, and a row of cells for each combination of parents' states."""
         yield [*self.parents, *self.states]
         for names, row in zip(self.combinations(), self.rows(), strict=True):
             yield [*names, *(f"{p:.6g}" for p in row)]
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
-        """The states of the parents in each row; those of the last parent change fastest."""
+        """Return the states of the parents in each row; those of the last parent change fastest."""
         return itertools.product(*self.parent_states)
 
     def rows(self) -> np.ndarray:
-        """(rows, K) the probabilities, a row for each combination of the parents' states."""
+        """Return the probabilities (rows, K), a row for each combination of parents' states."""
         return self.probabilities.reshape(-1, len(self.states))
 
     def to_pandas(self) -> Any:
-        """A data frame with the parents' states as index and the child's as columns."""
+        """Return a data frame with the parents' states as index and the child's as columns."""
         try:
             import pandas
         except ImportError as error:
@@ -109,7 +109,7 @@ def read_table(
     parent_states: tuple[tuple[str, ...], ...],
     table: object,
 ) -> ConditionalTable:
-    """A table in any of the forms that `BayesNet.add` takes, checked."""
+    """Return a table in any of the forms that `BayesNet.add` takes, checked."""
     shape = (*map(len, parent_states), len(states))
     if isinstance(table, ConditionalTable):
         table = table.probabilities
@@ -177,7 +177,7 @@ def _read_mapping(
     parent_states: tuple[tuple[str, ...], ...],
     table: Mapping[Any, Any],
 ) -> np.ndarray:
-    """From the parents' states to rows, which may be mappings from states of the child."""
+    """Read a mapping from the parents' states to rows, which may be mappings as well."""
     shape = (*map(len, parent_states), len(states))
     values = np.full(shape, np.nan)
     if not parents:
@@ -213,7 +213,7 @@ def _read_mapping(
 
 
 def _read_row(child: str, states: tuple[str, ...], row: object) -> np.ndarray:
-    """The probabilities of the child's states; one that a mapping leaves out is refused."""
+    """Return the probabilities of the child's states; one that a mapping leaves out is refused."""
     if not isinstance(row, Mapping):
         values = as_float_array(f"a row of {child!r}", row)
         if values.shape != (len(states),):
@@ -238,7 +238,7 @@ def _read_frame(
     parent_states: tuple[tuple[str, ...], ...],
     frame: Any,
 ) -> np.ndarray:
-    """A data frame with a column for each state, and the parents as index or as columns."""
+    """Return a data frame with a column for each state, and the parents as index or as columns."""
     if parents and not set(parents) <= set(map(str, frame.columns)):
         levels = [str(name) for name in frame.index.names]
         if set(parents) <= set(levels):

@@ -1,4 +1,4 @@
-"""From a run to its result: what was kept, what speaks against it, and where it came from."""
+"""The result of a run: what was kept, its diagnostics, and its provenance."""
 
 import platform
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ PACKAGE_VERSIONS = {
 def build_sampler_result(
     run: SamplerRun, reason: str = "", caveat: Diagnostic | None = None
 ) -> Result:
-    """What a run has found so far, why its method was chosen, and what its plan warned of."""
+    """Build the result of a sampler's run so far, with the reason and caveat of its plan."""
     model, recorded = run.layout.model, run.recorded
     facts = {
         "seconds": run.seconds,
@@ -104,7 +104,7 @@ def build_sampler_result(
 
 
 def build_solver_result(run: SolverRun, reason: str = "") -> Result:
-    """What a solver has found, and why it was chosen."""
+    """Build the result of a solver, with the reason for its choice."""
     model, answer, curve = run.layout.model, run.method.answer(run.layout, run.state), None
     if run.curve:
         left = np.isnan(run.errors)  # where it has converged the error stays what it is
@@ -130,19 +130,19 @@ def build_solver_result(run: SolverRun, reason: str = "") -> Result:
 
 @dataclass(frozen=True)
 class DeferredAnswers:
-    """Finds what was not asked for when it is, where the method can do that."""
+    """Answers that a solver computes on demand."""
 
     layout: Layout
 
     def __call__(self, name: str) -> dict[str, Any]:
-        """What is kept under a name, by name; nothing where it is not to be had."""
+        """Return the record of this name, by name; empty if it is not available."""
         asked = "marginals" if name == "chain_marginals" else name
         answer = self.layout.method.find(self.layout, asked)
         return {} if answer is None else _collect_answer(self.layout.model, answer, None)
 
 
 def provenance(layout: Layout, method: object, **facts: object) -> dict[str, Any]:
-    """The model, the method and the tables by name, what the run took, and versions."""
+    """Return the model, the method and the tables by name, what the run took, and versions."""
     return {
         "model": layout.model.content_hash,
         "tables": layout.hash,
@@ -155,7 +155,7 @@ def provenance(layout: Layout, method: object, **facts: object) -> dict[str, Any
 
 
 def full_repr(method: object) -> str:
-    """A method with all of its options: its `repr` leaves out those that are as usual."""
+    """Return a method with all of its options: its `repr` leaves out those that are as usual."""
     if not isinstance(method, Options):
         return repr(method)
     text: str | None = vars(method).get("_in_full")
@@ -202,7 +202,7 @@ def _collect_records(run: SamplerRun, sweeps: int) -> dict[str, Any]:
 
 
 def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
-    """The marginals (chains, N, K), chain by chain, so that no chain's table is held twice."""
+    """Return the marginals (chains, N, K), one chain at a time to save memory."""
     layout = run.layout
     found = np.empty((len(run.chains), layout.model.n_variables, layout.width))
     for c, chain in enumerate(run.chains):
@@ -211,14 +211,14 @@ def _estimates(run: SamplerRun, rao_blackwell: bool) -> np.ndarray:
 
 
 def _log_z_records(run: SamplerRun) -> dict[str, Any]:
-    """log Z, its interval, and what it is made of."""
+    """Return log Z, its interval and its parts."""
     ladders = [(chain.state, cast(LogZRecorder, chain.recorders[KeepLogZ])) for chain in run.chains]
     found = estimate_log_z(cast(LadderLayout, run.layout), ladders)
     return {} if found is None else {"log_z": found.log_z, "bridged": found}
 
 
 def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
-    """What the traces tell; nothing of annealing, nor where nothing is averaged over the run."""
+    """Assess the run by its traces; None for annealing and where nothing is averaged."""
     if is_annealed(run.method):
         return None
     if len(run.chains) == 1 and run.keep.kinds <= KINDS_WITHOUT_MEANS:
@@ -230,7 +230,7 @@ def _run_length(run: SamplerRun, kept: dict[str, Any]) -> RunLength | None:
 def _find_diagnostics(
     run: SamplerRun, kept: dict[str, Any], length: RunLength | None
 ) -> list[Diagnostic]:
-    """What speaks against a run. Annealing ends in one mode by design; hard zeros count always."""
+    """Find the diagnostics of a run. Annealing ends in one mode by design."""
     model, chains, found = run.layout.model, run.chains, list[Diagnostic]()
     if "bridged" in kept:
         trips = run.layout.report([chain.state for chain in chains])["round_trips"]
@@ -274,9 +274,7 @@ def _listed(found: Diagnostic | None) -> list[Diagnostic]:
 
 
 def _find_stuck_members(run: SamplerRun) -> Diagnostic | None:
-    """What `find_stuck_members` says of some variables of the herds; nothing where they are too
-    large.
-    """
+    """Apply `find_stuck_members` to some variables; empty where herds are too large."""
     layout, model = run.layout, run.layout.model
     if layout.n_stored * layout.members > MAX_UNPACKED_STATES:
         return None
@@ -287,7 +285,7 @@ def _find_stuck_members(run: SamplerRun) -> Diagnostic | None:
 
 
 def _best(model: Model, recorders: list[Any]) -> BestStateResult:
-    """The best of each component over all chains, put together."""
+    """Return the best of each component over all chains, put together."""
     scores = np.stack([recorder.arrays["score"] for recorder in recorders])
     states = np.stack([recorder.arrays["state"] for recorder in recorders])
     winner = scores.argmax(axis=0)[recorders[0].owner]

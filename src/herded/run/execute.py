@@ -32,7 +32,7 @@ from herded.run.sampler_run import BRIEF_RUN_UPDATES, MAX_HERD_UPDATES, SamplerR
 from herded.run.solver_run import SolverRun, refuse_sampler_options
 from herded.system import atomic_files, memory_limits
 from herded.system.diagnostics.kinds import DiagnosticKind
-from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, Phrase, Remedy
+from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, SECONDS, Phrase, Remedy
 from herded.system.interrupts import NO_PART
 
 PACKAGE_PREFIX = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -80,7 +80,7 @@ def issue_warnings(result: Result) -> None:
 
 
 def users_level() -> int:
-    """The stack level of the nearest frame outside of the package, whose author is warned."""
+    """Return the stack level of the nearest frame outside the package, for warnings."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_PREFIX):
         frame, level = frame.f_back, level + 1
@@ -91,7 +91,7 @@ def users_level() -> int:
 
 
 def _prepare_run(query: Query) -> SamplerRun | SolverRun:
-    """A run of the query's method that has not begun, or has been resumed."""
+    """Return a run of the query's method that has not begun, or has been resumed."""
     method, layout = query.method, query.layout
     assert not isinstance(method, str)  # a name is planned first
     if isinstance(layout, Layout):
@@ -104,7 +104,7 @@ def _prepare_run(query: Query) -> SamplerRun | SolverRun:
 
 
 def _prepare_solver(query: Query, method: Solver, layout: Layout) -> SolverRun:
-    """A solver's run."""
+    """Return a solver's run."""
     refuse_sampler_options(method, query)
     budget, keep, path = query.budget, query.keep_or_default, query.checkpoint.path
     run = SolverRun.prepare(layout, method, keep, budget.max_sweeps, budget.burn_in or 0)
@@ -115,7 +115,7 @@ def _prepare_solver(query: Query, method: Solver, layout: Layout) -> SolverRun:
 
 
 def _prepare_sampler(query: Query, method: Sampler, layout: Layout) -> SamplerRun:
-    """Chains at their first states, after a look at the memory that they will take."""
+    """Prepare chains at their first states, once the memory is known to suffice."""
     budget, keep, path = query.budget, query.keep_or_default, query.checkpoint.path
     chains, burn_in, sweeps = budget.chains or 1, budget.burn_in or 0, budget.max_sweeps
     if chains > 1:
@@ -149,7 +149,7 @@ def _check_herd_sums(layout: Layout, sweeps: int) -> None:
 
 
 def _is_brief(query: Query, run: SamplerRun | SolverRun) -> bool:
-    """Whether a run is over before anybody could interrupt it, or wonder what takes so long."""
+    """Return whether a run ends before anybody could interrupt it or miss a progress bar."""
     if isinstance(run, SolverRun):
         return run.is_brief
     waits = query.budget.seconds, query.callback, query.checkpoint.path, query.executor
@@ -160,14 +160,14 @@ def _is_brief(query: Query, run: SamplerRun | SolverRun) -> bool:
 def _stopping(
     query: Query, run: SamplerRun | SolverRun, is_brief: bool
 ) -> AbstractContextManager[threading.Event]:
-    """The event that Ctrl-C sets."""
+    """Return the event that Ctrl-C sets."""
     if isinstance(run, SolverRun):
         return run.stopping(saves=query.checkpoint.path is not None)
     return run.stopping(is_brief)
 
 
 def _workers(query: Query, run: SamplerRun | SolverRun) -> AbstractContextManager[object]:
-    """What advances chains: the workers of an executor, or threads where these help."""
+    """Open the workers of an executor, or threads where these help."""
     if isinstance(run, SolverRun):
         return nullcontext()
     if query.executor is None:
@@ -187,7 +187,7 @@ def _compile_ahead(query: Query, run: SamplerRun) -> None:
 
 
 def _seconds(query: Query, run: SamplerRun | SolverRun) -> float | None:
-    """The seconds after which a run ends; a solver in one step takes the time that it takes."""
+    """Return the time limit of a run; none for a solver in one step."""
     if isinstance(run, SolverRun) and run.in_one_step:
         return None
     return query.budget.seconds
@@ -213,7 +213,7 @@ def _try_to_save(query: Query, run: SamplerRun | SolverRun) -> None:
 def _finish_solver(
     query: Query, run: SolverRun, check: ResultCheck | None, stop: threading.Event
 ) -> Result:
-    """The result of a solver, which is saved if it was interrupted; one in one step is exact."""
+    """Build the result of a solver, and save the run if it was interrupted."""
     if run.interrupted and query.checkpoint.path is not None:
         _try_to_save(query, run)
     if run.interrupted and run.in_one_step:
@@ -225,16 +225,16 @@ def _finish_solver(
 def _finish_sampler(
     query: Query, run: SamplerRun, check: ResultCheck | None, stop: threading.Event
 ) -> Result:
-    """The result of a sampler, whose last sweep is saved."""
+    """Return the result of a sampler, whose last sweep is saved."""
     run.has_compiled()
     if query.checkpoint.path is not None:
         _try_to_save(query, run)
     if run.done <= run.burn_in and not run.interrupted:
         expected = (
-            f"expected seconds enough for the burn-in of {run.burn_in} sweeps and one more, but "
-            f"after {query.budget.seconds:g} only {run.done} were done: "
+            f"the time budget ended during burn-in ({run.done} of {run.burn_in} sweeps in "
+            f"{query.budget.seconds:g} s): "
         )
-        remedy = Remedy("more", Phrase("a shorter ", BURN_IN), verb="give")
+        remedy = Remedy(Phrase("raise ", SECONDS), Phrase("lower ", BURN_IN))
         raise MethodError(Phrase(expected, remedy))
     result = build_sampler_result(run, query.reason, query.caveat)
     if check is not None:

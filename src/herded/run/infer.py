@@ -47,7 +47,10 @@ def infer(
     executor: Executor | None = None,
     on_interrupt: str = "raise",
 ) -> Result:
-    """Run `method` on `model`, or what suits the model, and give what is to be kept.
+    """Run a method on a model and return what was kept.
+
+    The main arguments are `model`, `method`, `sweeps` or `seconds`, `chains` and `keep`. The other
+    arguments set where chains start, checkpoints, what is shown, and the machine's resources.
 
     Parameters
     ----------
@@ -55,61 +58,61 @@ def infer(
         A `FactorGraph`, a `Lattice`, or anything that is a `Model`.
     method
         None or "auto": exact inference where it fits in memory and time, else what `recommend`
-        says. A name, "exact", "herded", "gibbs", "herd", "blocks", "bp" or "mean-field": the run
-        that `herded infer --method` makes of it, with four chains, 10,000 sweeps and a burn-in. Or
-        a sampler, a solver, or what `recommend` gave, whose sweeps, burn-in and chains are then
-        the defaults.
+        returns. A name, "exact", "herd", "herded", "gibbs", "blocks", "tempered", "bp" or
+        "mean-field" (or one that another package registers): the same run as `herded infer
+        --method`, with four chains, 10,000 sweeps and a burn-in. Or a sampler, a solver, or a
+        recommendation of `recommend`, whose sweeps, burn-in and chains are then the defaults.
     sweeps
-        Traversals of the variables after `burn_in`; of a sampler or solver that was given 1000
-        unless told. A herd that was chosen takes as many updates, over all of its members. Solvers
-        stop earlier when they converge.
+        Sweeps over all variables after `burn_in`; 1000 by default for a given sampler or solver.
+        A herd that "auto" chooses spreads as many updates over its members. Solvers stop earlier
+        when they converge.
     seconds
-        When to stop, also without `sweeps`: how many sweeps there are then depends on the clock. A
+        A time limit, with or without `sweeps`: the number of sweeps then depends on the clock. A
         resumed run has the seconds that are left. With "auto" exact inference must fit in them.
     burn_in
-        Sweeps before anything is recorded; of a method that was given 0 unless told.
+        Sweeps before anything is recorded; 0 by default for a given method.
     chains
-        Independent runs with other phases, draws and starts, or herds of them; of a method that was
-        given 1 unless told. Chains that disagree are the one sign of several modes: with 1, or
-        where all fall into one mode, none is seen.
+        Independent runs, or herds, with different phases, draws and starts; 1 by default for a
+        given method. Only chains that disagree reveal several modes: a single chain does not, nor
+        do chains that all fall into one mode.
     keep
         What to record: `Marginals()` (the default), `BestState()`, `Samples(every=10)`,
         `PairMarginals()`, `Joint()`, `ErrorCurve(reference)`, and any number of
-        `Observable(function)`. Without a method, what only a run has, such as samples, asks for a
-        sampler, and `BestState()` alone for a search.
+        `Observable(function)`. Without a method, records such as samples imply a sampler, and
+        `BestState()` alone implies a search.
     start
         Where to start: a state (N,), one for each chain (chains, N), or the `state` of an earlier
-        result, to continue it with the method that it had. By default a random state of the
-        support. Without a method it is one state, and asks for a sampler.
+        result, to continue it with the same method. By default a random state of the support.
+        Without a method it must be one state, and implies a sampler.
     checkpoint
         A file to write every `checkpoint_every` seconds, and to resume from if it exists. Exact
         inference writes one only if it takes longer than that.
     checkpoint_every
         Seconds between two checkpoints.
     progress
-        A bar on a terminal or in a notebook: when it takes a while (None), or never (False).
+        A bar on a terminal or in a notebook: for long runs (None), or never (False).
     callback
         A function that is called after every block of sweeps with a `Snapshot` (sweeps, seconds,
-        chain_marginals(), best(), states()); what it returns is shown beside the bar.
+        chain_marginals(), best(), states()); its return value is shown next to the bar.
     layout
-        A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one that the
-        method's `compile` gave; with a method.
+        A kind of layout to force ("grid", "table", "field", "pairs" or "factor"), or one made by
+        the method's `compile`; only with a method.
     max_memory
-        Most memory beyond the model, in bytes or as "2G"; by default half of what is free. It
-        counts tables, weights, states, what `keep` records, what functions of states get, and the
-        result. Where it is short, exact inference is done in segments and slices, which take
-        longer. A run that `seconds` ends stops earlier where its samples or series reach the limit,
-        and says so in `result.diagnostics`.
+        The memory limit beyond the model, in bytes or as "2G"; by default half of what is free.
+        It counts tables, weights, states, what `keep` records, the arguments of functions of
+        states, and the result. Exact inference that exceeds it is done in segments and slices,
+        which take longer. A run with `seconds` stops earlier if its samples or series reach the
+        limit, and says so in `result.diagnostics`.
     threads
-        How many; the result does not depend on it.
+        The number of threads; the result does not depend on it.
     executor
         Where the chains run: any Executor of `concurrent.futures`, such as a Dask client's
         `get_executor()`. The result does not depend on it, nor on workers that die.
     on_interrupt : {"raise", "return"}
-        What Ctrl-C does, or a callback that raises `KeyboardInterrupt`. The run ends after the
-        current block of sweeps, and its checkpoint is written. "raise": `Interrupted` is raised, a
-        `KeyboardInterrupt` whose `result` is the partial result. "return": the partial result is
-        returned, with a `Diagnostic` of kind "interrupted" in `result.diagnostics`, and a
+        The effect of Ctrl-C, or of a callback that raises `KeyboardInterrupt`. The run ends after
+        the current block of sweeps, and its checkpoint is written. "raise": `Interrupted` is
+        raised, a `KeyboardInterrupt` whose `result` is the partial result. "return": the partial
+        result is returned, with a `Diagnostic` of kind "interrupted" in `result.diagnostics`, and a
         `HerdedWarning`. Where nothing was recorded yet, as during the burn-in or within exact
         inference, there are no numbers: both raise, and `result` is None. A second Ctrl-C, a second
         or more after the first, raises at once, also without a result.
@@ -117,21 +120,21 @@ def infer(
     Returns
     -------
     Result
-        What was kept; `result.method` and `result.reason` tell how it was found. What speaks
-        against it, such as chains that disagree or hard zeros that no move can pass, is in
+        What was kept; `result.method` and `result.reason` say how it was found. Reasons to doubt
+        it, such as chains that disagree or hard zeros that no move can cross, are in
         `result.warnings` and issued as `HerdedWarning`.
 
     Raises
     ------
     MethodError
-        Where an option is wrong, or the method cannot run on this model.
+        If an option is wrong, or the method cannot run on this model.
     Interrupted
-        Where Ctrl-C ended it; it is a `KeyboardInterrupt`. See `on_interrupt`.
+        If Ctrl-C ended it; it is a `KeyboardInterrupt`. See `on_interrupt`.
     MemoryLimitError
-        Where it would take more than `max_memory`; the error says how much, and of what. It is
+        If it would take more than `max_memory`; the error says how much, and for what. It is
         raised before the run.
     InfeasibleError
-        Where no state is possible, or none was found to start from.
+        If no state is possible, or none was found to start from.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where chains start: at given or random states of the support, or where an earlier run ended."""
+"""Starts of chains: given or random states of the support, or the end of an earlier run."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +26,7 @@ def initial_states(
     keep: KeepOptions,
     total: int,
 ) -> list[State]:
-    """The chains' states: continued, or new at given or random places of the support."""
+    """Return the chains' states: continued, or new at given or random places of the support."""
     tally = keep.averages_conditionals
     start = (start,) if isinstance(start, State) else start
     if isinstance(start, Sequence) and len(start) and isinstance(start[0], State):
@@ -45,7 +45,7 @@ def initial_states(
 def _resume_state(
     layout: Layout, method: Sampler, chain: int, given: State, tally: bool, total: int
 ) -> State:
-    """A state that goes on from `given`, with sums of its own."""
+    """Return a state that continues from `given`, with separate sums."""
     x = np.zeros(layout.model.n_variables, np.int64)
     first = np.broadcast_to(x, (layout.members, len(x))) if layout.is_herd else x
     fresh = method.init(layout, first, chain=chain, tally=tally, total=total)
@@ -59,12 +59,12 @@ def _resume_state(
 
 
 def _start_key(method: Sampler, chain: int) -> np.uint64:
-    """The stream of start states of a chain or a herd."""
+    """Return the stream of start states of a chain or a herd."""
     return stream_key(method.seed, chain, StreamPurpose.START_STATES)
 
 
 def _chain_starts(layout: Layout, method: Sampler, chains: int, start: object) -> list[np.ndarray]:
-    """A start (N,) for each chain."""
+    """Return a start (N,) for each chain."""
     model = layout.model
     if start is None:
         return dispersed_starts(model, [_start_key(method, c) for c in range(chains)])
@@ -77,7 +77,7 @@ def _chain_starts(layout: Layout, method: Sampler, chains: int, start: object) -
 def _herd_starts(
     layout: Layout, method: Sampler, chains: int, start: object
 ) -> Iterator[np.ndarray]:
-    """Starts (members, N) for each herd; given ones are of all members of all herds, or one."""
+    """Return the starts (members, N) of each herd; given ones are for one herd or all."""
     model, n = layout.model, layout.members
     if start is None:
         for c in range(chains):

@@ -1,4 +1,4 @@
-"""What `infer` does with a run that Ctrl-C ended: raise with what there is, or return it."""
+"""The end of a run that Ctrl-C ended: raise with the partial result, or return it."""
 
 from dataclasses import replace
 
@@ -19,12 +19,12 @@ def check_on_interrupt(choice: object) -> None:
 
 
 def is_interrupted(result: Result) -> bool:
-    """Whether somebody asked the run to stop, also if it had come to its end by then."""
+    """Return whether somebody asked the run to stop, also if it had come to its end by then."""
     return any(one.kind == DiagnosticKind.INTERRUPTED for one in result.diagnostics)
 
 
 def flag_interrupted(result: Result, missing: str = "") -> Result:
-    """The result with a diagnostic that says how far the run has come.
+    """Return the result with a diagnostic that says how far the run has come.
 
     `missing` is what the interruption has left out after the last sweep, if anything.
     """
@@ -41,7 +41,7 @@ def flag_interrupted(result: Result, missing: str = "") -> Result:
 
 
 def settle_interruption(result: Result, on_interrupt: str) -> Result:
-    """The result of a run that nobody interrupted; of another one, what `on_interrupt` says.
+    """Return the result of a run that nobody interrupted; of another one, what `on_interrupt` says.
 
     A run that has recorded nothing has no numbers to give, whatever was asked for.
     """

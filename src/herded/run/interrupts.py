@@ -1,7 +1,7 @@
 """Ctrl-C during runs: it sets an event, and a run ends after its current block.
 
-SIGTERM does the same where the program handles it. Whoever runs the loop looks at the event, and
-raises `Interrupted` with what was found. A second Ctrl-C raises at once.
+SIGTERM does the same where the program handles it. The code that runs the loop looks at the event
+and raises `Interrupted` with the partial result. A second Ctrl-C raises at once.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _of_thread = _OfThread()
 
 @contextlib.contextmanager
 def stop_all_runs_on_interrupt() -> Iterator[None]:
-    """Within it Ctrl-C ends all runs, also those in threads, with `Interrupted`, without a result.
+    """Make Ctrl-C end all runs, also in threads, with `Interrupted` and no result.
 
     For work that consists of many runs and is of no use in part. The signal sets an event that
     every run checks, since an exception raised by the handler itself could get lost in a callback
@@ -87,7 +87,7 @@ def interrupt_without_result() -> Iterator[None]:
 
 
 def raises_interrupted(function: Function) -> Function:
-    """The function, whose `KeyboardInterrupt` is an `Interrupted` wherever Ctrl-C comes in it."""
+    """Decorate a function so that Ctrl-C raises `Interrupted` anywhere inside it."""
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
@@ -100,7 +100,7 @@ def raises_interrupted(function: Function) -> Function:
 def stop_event_on_interrupt(
     *, brief: bool = False
 ) -> contextlib.AbstractContextManager[threading.Event]:
-    """An event that Ctrl-C sets instead of raising; whoever uses it raises `Interrupted` later.
+    """Set an event on Ctrl-C instead of raising; the caller raises `Interrupted`.
 
     A second Ctrl-C raises at once, unless it comes so soon (`SAME_PRESS_SECONDS`) that it is the
     same one. Nested uses share one event. With `brief`, no handlers are set unless it is nested:
@@ -122,7 +122,7 @@ def _halted_by(event: threading.Event) -> Iterator[threading.Event]:
 
 @contextlib.contextmanager
 def _shared_in_thread() -> Iterator[threading.Event]:
-    """An event for all runs within, which signals set where this is the main thread."""
+    """Share one event among all runs within; signals set it in the main thread."""
     _of_thread.stop = stop = threading.Event()
     try:
         with _set_by_signals(stop) if _in_main_thread() else contextlib.nullcontext():

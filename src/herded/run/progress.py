@@ -17,7 +17,7 @@ UPDATE_SECONDS = 0.2  # seconds between two updates: each is a message
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run as it is now: what `infer(callback=...)` calls its function with.
+    """The current state of a run, as the function of `infer(callback=...)` gets it.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ SnapshotCallback = Callable[[Snapshot], str | None]
 
 
 class Progress:
-    """Shows how far a run is, if somebody can see it and the run takes a while."""
+    """A progress bar, shown if somebody can see it and the run takes a while."""
 
     def __init__(
         self, wanted: bool | None, total: int | None, what: str, units: str = "sweeps"
@@ -74,7 +74,7 @@ class Progress:
     def of_run(
         cls, wanted: bool | None, what: str, sweeps: int, seconds: float | None, *, brief: bool
     ) -> "Progress":
-        """A bar over sweeps, or over seconds for a run with a time limit."""
+        """Return a bar over sweeps, or over seconds for a run with a time limit."""
         units = "sweeps" if seconds is None else "seconds"
         bar = cls(wanted, sweeps if seconds is None else int(seconds), what, units)
         if not brief:
@@ -127,7 +127,7 @@ class Progress:
         from rich.text import Text
 
         class Note(TextColumn):
-            """The text beside the bar: a note of the run, or that kernels are being compiled."""
+            """The text next to the bar: a note of the run, or that kernels are being compiled."""
 
             def render(self, task: Task) -> Text:
                 return Text(COMPILING_TEXT) if is_compiling() else super().render(task)
@@ -157,13 +157,13 @@ class Progress:
 
 
 def is_notebook() -> bool:
-    """Whether this runs in the kernel of a notebook; imports nothing."""
+    """Return whether this runs in the kernel of a notebook; imports nothing."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
 
 
 class NotebookBar:
-    """What `Progress` shows in a notebook."""
+    """The progress bar in a notebook."""
 
     def __init__(self, what: str, total: int | None, units: str) -> None:
         from IPython.display import HTML, display

@@ -1,4 +1,4 @@
-"""The query: what is asked of a run, as one dataclass, and the checks of it.
+"""The query: the request for a run, as one dataclass, and its checks.
 
 `infer` builds a query from its arguments (`build_query`), and `herded infer` from its options. A
 query has a method or names one: `run/selection/plan.py` plans the run that a name stands for, and
@@ -66,7 +66,7 @@ FIELDS: dict[type, str] = {  # of `KeepOptions`, by the class of the choice
 
 @dataclass(frozen=True)
 class KeepOptions:
-    """What a run records; None for what it does not."""
+    """The records that a run keeps; None for those it does not."""
 
     marginals: Marginals | None = None
     best_state: BestState | None = None
@@ -118,7 +118,7 @@ DEFAULT_KEEP = KeepOptions(marginals=Marginals())
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a run is, and of how many chains; None where nobody has said."""
+    """The length of a run and its number of chains; None where nothing was given."""
 
     sweeps: int | None = None  # of each chain, after the burn-in
     seconds: float | None = None
@@ -135,7 +135,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class CheckpointOptions:
-    """The file that a run is saved in and resumed from, if any, and how often it is written."""
+    """The file that a run is saved in and resumed from, if any, and how often."""
 
     path: FilePath | None = None
     every_seconds: float = 30.0
@@ -153,7 +153,7 @@ class NamedMethodOptions:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked of a run.
+    """A request for a run.
 
     `method` is a sampler, a solver, or a name such as "auto". `task` is "mar" for marginals, "map"
     for the best state or "pr" for log Z. Without `keep`, marginals are kept.
@@ -257,7 +257,7 @@ def build_query(
 
 
 def _recommended_budget(budget: Budget, recommended: Recommendation) -> Budget:
-    """The budget, with what was recommended where nothing was given."""
+    """Return the budget, with what was recommended where nothing was given."""
     is_timed = budget.seconds is not None
     return Budget(
         recommended.sweeps if budget.sweeps is None and not is_timed else budget.sweeps,
@@ -268,7 +268,7 @@ def _recommended_budget(budget: Budget, recommended: Recommendation) -> Budget:
 
 
 def _check_budget(budget: Budget) -> Budget:
-    """The budget in whole numbers, where these are given."""
+    """Return the budget in whole numbers, where these are given."""
     sweeps, seconds, burn_in, chains = (
         budget.sweeps,
         budget.seconds,
@@ -313,7 +313,7 @@ _ROLES: WeakKeyDictionary[type, type | None] = WeakKeyDictionary()
 
 
 def method_protocol(method: object) -> type | None:
-    """`Sampler`, `Solver`, or None; asked once for each class, since Python takes its time."""
+    """Return `Sampler`, `Solver` or None; cached by class, since the check is slow."""
     kind = type(method)
     if kind not in _ROLES:
         found = [protocol for protocol in (Sampler, Solver) if isinstance(method, protocol)]
@@ -326,7 +326,7 @@ def is_solver(method: object) -> "TypeIs[Solver]":
 
 
 def check_layout(layout: Layout, model: Model, method: object) -> None:
-    """A layout of another method has arrays of other sizes, which kernels would not notice."""
+    """Refuse a layout of another method, whose arrays have other sizes."""
     if layout.model is model and layout.method == method:
         return
     if layout.model is not model:
@@ -345,7 +345,7 @@ def check_seconds(seconds: float) -> float:
 
 
 def is_time(seconds: object) -> bool:
-    """Whether this is a number of 0 or more."""
+    """Return whether this is a number of 0 or more."""
     return isinstance(seconds, Real) and not isinstance(seconds, bool) and float(seconds) >= 0
 
 

@@ -1,4 +1,4 @@
-"""Result: plain arrays and where they came from."""
+"""The result of `infer`: plain arrays and their provenance."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,14 +49,14 @@ class PairMarginalTables:
     model: Any = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """The pairs."""
+        """Return the pairs."""
         return iter(tuple(map(tuple, self.edges.tolist())))
 
     def __len__(self) -> int:
         return len(self.edges)
 
     def __getitem__(self, pair: tuple[Any, Any]) -> np.ndarray:
-        """The table of two variables, by number, name or pixel."""
+        """Return the table of two variables, by number, name or pixel."""
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise ModelError(
                 f"expected a pair of variables, such as [0, 1], got {short_repr(pair)}"
@@ -81,13 +81,13 @@ class ErrorCurveResult:
 def truncate_curve(
     points: np.ndarray, errors: np.ndarray, sweeps: int, done: int
 ) -> ErrorCurveResult:
-    """The errors at the points that a run has come to: it may have ended before the others."""
+    """Return the errors at the points that an interrupted run has reached."""
     reached = points <= min(done, sweeps)
     return ErrorCurveResult(points[reached], errors[:, reached])
 
 
 class LogZEstimate(NamedTuple):
-    """log Z by a ladder, and what is known of it."""
+    """An estimate of log Z by a ladder, with its interval."""
 
     log_z: float
     margin: float  # of a 99 % interval, to each side
@@ -98,7 +98,7 @@ class LogZEstimate(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What `infer` found. Asking for what was not kept says how to keep it.
+    """The result of `infer`; errors for what was not kept say how to keep it.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Result:
         return result_html(self)
 
     def _get(self, kind: type[Kept], name: str, remedy: str, key: str | None = None) -> Kept:
-        """What a property called `name` gives, which was kept under `key` if not under its name."""
+        """Return the record `name`, stored under `key` if not under its name."""
         found: Kept | None = self.kept.get(key or name)
         if found is None and self.later is not None:
             new = self.later(key or name)
@@ -163,7 +163,7 @@ class Result:
         return self._get(np.ndarray, "marginals", remedy, "chain_marginals")
 
     def marginal(self, variable: Hashable) -> dict[Any, float]:
-        """P(x_i = k) of one variable, by name, number or pixel: its states and their probabilities.
+        """Return P(x_i = k) of one variable, by name, number or pixel, as states and values.
 
         Examples
         --------
@@ -212,7 +212,7 @@ class Result:
         fresh = own.members > 1 and not own.herds_in_time
         if not fresh and (chains == chains[0]).all():  # herds may: symmetry makes answers exact
             raise MethodError(
-                "expected chains that differ, got identical ones, whose spread says nothing: use "
+                "expected chains that differ, got identical ones, without any spread: use "
                 "more sweeps, or a method with random phases or draws"
             )
         return self._shaped(chains.std(axis=0, ddof=1) / np.sqrt(len(chains)))
@@ -221,7 +221,7 @@ class Result:
     def interval(self) -> np.ndarray:
         """95 % intervals of the marginals, (N, K, 2): the lower and the upper end.
 
-        Standard errors times Student's t for so many independent chains or herds (3.18 for four),
+        Standard errors times Student's t for the number of chains or herds (3.18 for four),
         within 0 and 1. Of states that were visited a few times, or never, they have room for what
         chance may have missed (`[0, 0.0008]` of one never seen in 10,000 samples). Those of single
         chains are no narrower than their autocorrelation times allow. They hold once
@@ -235,7 +235,7 @@ class Result:
         return ends.clip(0.0, 1.0)
 
     def half_widths(self) -> np.ndarray:
-        """How far 95 % intervals reach to each side, (N, K); see `interval`."""
+        """Return the half-widths of 95 % intervals, (N, K); see `interval`."""
         found = half_widths(self.chain_marginals, self.kept.get("control"))
         counted = self.kept.get("chain_frequencies")
         if counted is None:
@@ -264,7 +264,7 @@ class Result:
 
     @property
     def samples(self) -> np.ndarray:
-        """(chains, draws, N) states."""
+        """The recorded states, (chains, draws, N)."""
         return self._get(np.ndarray, "samples", "pass keep=[Samples(every=10)] to a sampler")
 
     @property
@@ -282,14 +282,14 @@ class Result:
 
     @property
     def observables(self) -> "Mapping[str, Observed]":
-        """What functions of the states are on average, by name."""
+        """The averages of functions of the states, by name."""
         remedy = "pass keep=[Observable(energy)] to a sampler"
         found: Mapping[str, Observed] = self._get(dict, "observables", remedy)
         return found
 
     @property
     def curve(self) -> ErrorCurveResult:
-        """Error against a reference as the run went on."""
+        """The error against a reference during the run."""
         return self._get(ErrorCurveResult, "curve", "pass keep=[ErrorCurve(reference)]")
 
     @property
@@ -307,14 +307,14 @@ class Result:
     def log_z_interval(self) -> tuple[float, float]:
         """A 99 % interval of log Z by a ladder: its lower and its upper end.
 
-        It holds once the burn-in is over; what speaks against that is in `warnings`.
+        It holds once the burn-in is over; `warnings` reports signs to the contrary.
         """
         remedy = "use Tempered(rungs=16, hottest_beta=0)"
         found = self._get(LogZEstimate, "log_z_interval", remedy, "bridged")
         return found.log_z - found.margin, found.log_z + found.margin
 
     def plot(self) -> Any:
-        """A picture of what was kept: marginals, else observables, samples, or the error curve.
+        """Plot what was kept: marginals, else observables, samples, or the error curve.
 
         A matplotlib figure, which notebooks show and `savefig` writes. `hd.plot` has each of them.
         """
@@ -329,12 +329,12 @@ class Result:
             if self.kept.get(name) is not None:
                 return draw(self)
         raise NotKeptError(
-            "expected something to be kept for a picture, got nothing of it: pass "
+            "expected kept marginals, observables or samples to plot, got none: pass "
             "keep=[Marginals()]"
         )
 
     def to_pandas(self) -> Any:
-        """The marginals as a table: a row for each state of each variable, by name.
+        """Return the marginals as a table: a row for each state of each variable, by name.
 
         Columns are `variable` (`row` and `column` of a picture), `state`, `probability`, and with
         several chains `standard_error`, `low` and `high`, the ends of a 95 % interval
@@ -345,7 +345,7 @@ class Result:
         return to_pandas(self)
 
     def to_xarray(self, *, log_score: bool = True) -> Any:
-        """What was kept of samples, marginals and best state, as an `xarray.DataTree`.
+        """Return samples, marginals and best state that were kept, as an `xarray.DataTree`.
 
         posterior     x: the kept samples (chain, draw, node), pictures (chain, draw, row,
                       column); a node is a variable of the model

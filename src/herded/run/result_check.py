@@ -11,7 +11,7 @@ from herded.system.memory_limits import Size
 
 
 def check_result(result: Result, query: Query, stop: threading.Event) -> Result:
-    """The result with what other runs tell of it; `stop` is set where nobody waits for them.
+    """Return the result with what other runs tell of it; `stop` is set where nobody waits for them.
 
     Imports are late for the sake of the start-up time: most runs have no use for belief propagation
     and elimination.
@@ -35,5 +35,5 @@ def check_result(result: Result, query: Query, stop: threading.Event) -> Result:
 
 
 def _remaining_limit(query: Query, result: Result) -> Size | None:
-    """The memory that the run of a result leaves for another."""
+    """Return the memory that the run of a result leaves for another."""
     return remaining_limit(query.max_memory, result.provenance.get("memory_at_most", 0.0))

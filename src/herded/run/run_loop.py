@@ -1,4 +1,4 @@
-"""The loop of every run: advance by a block of sweeps, look up, go on.
+"""The loop of every run: advance by a block of sweeps, look up, continue.
 
 The bits of a run depend neither on the size of its blocks nor on threads nor on interruptions.
 Only where a run is given seconds does the clock decide how many sweeps there are. Ctrl-C
@@ -22,11 +22,11 @@ MAX_BLOCK_SECONDS = 0.5
 
 
 class BlockDropped(KeyboardInterrupt):
-    """An interruption of a block that has left its run as it was before."""
+    """An interruption of a block that leaves its run as it was before."""
 
 
 class Runnable(Protocol):
-    """What is run: by a sampler (`run.sampler_run`) or by a solver (`run.solver_run`)."""
+    """A run of a sampler (`run.sampler_run`) or of a solver (`run.solver_run`)."""
 
     done: int  # sweeps, those of the burn-in included
     seconds: float  # since its first start, without pauses
@@ -53,13 +53,13 @@ class Runnable(Protocol):
         """Sweeps of the first block, before it is known how long one takes."""
 
     def is_finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Return whether there is nothing left to do."""
 
     def advance(self, most: int) -> int:
         """Run a block of at most `most` sweeps, and give how many it had."""
 
     def snapshot(self) -> Snapshot:
-        """The run as it is now."""
+        """Return the run as it is now."""
 
 
 def run_until_done(
@@ -76,7 +76,7 @@ def run_until_done(
     """Advance `run` until it is finished, its time is up, or the event of `stopping` is set.
 
     Returns whether somebody asked it to stop: also where it had come to its end by then, since
-    whoever presses Ctrl-C means the program, not the block that happened to run.
+    Ctrl-C is meant for the program, not for the block that happens to run.
     """
     before, rows = run.seconds, run.first if seconds is None else 1
     with stopping as stop:
@@ -132,7 +132,7 @@ def _is_over(run: Runnable, seconds: float | None) -> bool:
 def _bar(
     run: Runnable, seconds: float | None, progress: bool | None, is_brief: bool
 ) -> Progress | None:
-    """A bar, if there is a terminal or a notebook to show it in."""
+    """Return a bar, if there is a terminal or a notebook to show it in."""
     if progress is False or not (
         "ipykernel.kernelapp" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
     ):

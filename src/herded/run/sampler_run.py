@@ -38,7 +38,7 @@ BRIEF_RUN_UPDATES = 2**16  # updates of a run that is over before anybody could 
 
 
 class RemoteAdvance(Protocol):
-    """What advances all chains of a run on workers."""
+    """A way to advance all chains of a run on workers."""
 
     most: int  # sweeps of the next round
 
@@ -56,7 +56,7 @@ class Chain:
     errors: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def estimate(self, rao_blackwell: bool) -> np.ndarray:
-        """The chain's marginals (N, K) so far."""
+        """Return the chain's marginals (N, K) so far."""
         recorder = cast(MarginalRecorder, self.recorders[Marginals])
         return recorder.rao_blackwell(self.state) if rao_blackwell else recorder.frequencies()
 
@@ -68,7 +68,7 @@ class Chain:
 
 @dataclass
 class SamplerRun:
-    """What is asked of a sampler, and how far it is."""
+    """A run of a sampler, and its progress."""
 
     layout: Layout
     method: Sampler
@@ -77,7 +77,7 @@ class SamplerRun:
     burn_in: int
     chains: list[Chain]
     points: np.ndarray  # sweeps at which the error is measured
-    blocks: np.ndarray  # (chains, rows, N) of which each chain has one
+    blocks: np.ndarray  # (chains, rows, N): one block for each chain
     done: int = 0
     seconds: float = 0.0
     interrupted: bool = False
@@ -100,7 +100,7 @@ class SamplerRun:
         sweeps: int,
         burn_in: int,
     ) -> "SamplerRun":
-        """A run of chains at `states`, of which nothing is recorded yet."""
+        """Return a run of chains at `states`, with nothing recorded yet."""
         curve, points = keep.error_curve, np.empty(0, np.int64)
         if curve is not None:
             points = curve.sweeps(sweeps)
@@ -166,7 +166,7 @@ class SamplerRun:
     # -- a block of sweeps -------------------------------------------------------------------
 
     def advance(self, most: int) -> int:
-        """Every chain, up to the next sweep where something happens."""
+        """Advance every chain to the next sweep that needs attention."""
         if self.done == self.burn_in:
             for chain in self.chains:
                 chain.state.conditional_sums[:] = 0
@@ -187,7 +187,7 @@ class SamplerRun:
         return step
 
     def _advance_chains(self, step: int) -> None:
-        """One after another, on threads if there are."""
+        """Advance chains one after another, or on threads."""
         if self.pool is None:
             for chain in self.chains:
                 self.advance_chain(chain, step)
@@ -195,11 +195,11 @@ class SamplerRun:
             list(self.pool.map(lambda chain: self.advance_chain(chain, step), self.chains))
 
     def advance_chain(self, chain: Chain, step: int) -> None:
-        """One block of at most len(chain.block) sweeps, recorded if the burn-in is over."""
+        """Run one block of at most len(chain.block) sweeps; record it after the burn-in."""
         self._sweep(chain, step)
 
     def _sweep(self, chain: Chain, step: int, pool: Executor | None = None) -> None:
-        """`step` sweeps of a chain, in parts where its trace looks at states of no block."""
+        """Run `step` sweeps of a chain, in parts if its trace looks between blocks."""
         records = self.done >= self.burn_in
         trace = cast("TraceRecorder | None", chain.recorders.get(Trace)) if records else None
         stops = trace is not None and not trace.reads
@@ -211,7 +211,7 @@ class SamplerRun:
             step -= part
 
     def _next_event(self) -> int:
-        """The sweep at which the burn-in ends, else an error is measured, else all ends."""
+        """Return the sweep at which the burn-in ends, else an error is measured, else all ends."""
         if self.done < self.burn_in:
             return self.burn_in
         later = self.points[self.points.searchsorted(self.recorded, side="right") :]
@@ -225,7 +225,7 @@ class SamplerRun:
     # -- around the loop ---------------------------------------------------------------------
 
     def share_out(self, threads: int | None) -> AbstractContextManager[Executor | None]:
-        """Threads where there is enough work to share."""
+        """Open threads where there is enough work to share."""
         self.pool = pool = _threads(self, threads)
         return nullcontext() if pool is None else pool
 
@@ -238,14 +238,14 @@ class SamplerRun:
         return *of_method, self.layout.signature, *of_run
 
     def stopping(self, is_brief: bool) -> AbstractContextManager[threading.Event]:
-        """What Ctrl-C does: it ends a run after its block, and a brief one at once.
+        """Make Ctrl-C end a run after its block, and a brief one at once.
 
         Not the first of its kind: a compiler could lose the exception.
         """
         return stop_event_on_interrupt(brief=is_brief and self.signature in _COMPILED_SIGNATURES)
 
     def has_compiled(self) -> None:
-        """Remember that kernels of this kind are compiled now, unless it was interrupted before."""
+        """Remember that kernels of this kind are compiled, unless interrupted before."""
         if self.done:
             _COMPILED_SIGNATURES.add(self.signature)
 
@@ -293,12 +293,12 @@ _COMPILED_SIGNATURES: set[Any] = set()  # signatures of runs whose kernels are c
 
 
 def make_blocks(layout: Layout, keep: KeepOptions, chains: int, total: int) -> np.ndarray:
-    """Room (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
+    """Allocate (chains, rows, N) for the samples of some sweeps, or (chains, rows, 0)."""
     return np.zeros(block_shape(layout, keep, chains, total), layout.sample_type)
 
 
 def block_shape(layout: Layout, keep: KeepOptions, chains: int, total: int) -> tuple[int, int, int]:
-    """The shape of that room."""
+    """Return the shape of that room."""
     rows = _block_rows(layout)
     read = (
         not _counts(layout) or not keep.kinds <= {Marginals, ErrorCurve} or layout.estimates_log_z
@@ -317,12 +317,12 @@ def _block_rows(layout: Layout) -> int:
 
 
 def _counts(layout: Layout) -> bool:
-    """Whether kernels count states: not on small lattices, whose blocks are long, and in cache."""
+    """Return whether kernels count states: not on small lattices, whose blocks stay in cache."""
     return layout.counts_states and (layout.is_herd or _block_rows(layout) <= MAX_COUNTED_SAMPLES)
 
 
 def new_chain(layout: Layout, keep: KeepOptions, state: State, block: np.ndarray) -> Chain:
-    """A chain at `state` of which nothing is recorded yet, with room for samples in `block`."""
+    """Create a chain at `state` with nothing recorded, and room for samples in `block`."""
     recorders: dict[type, Recorder] = {
         type(choice): choice.recorder(layout) for choice in keep.recorded
     }
@@ -345,7 +345,7 @@ def new_chain(layout: Layout, keep: KeepOptions, state: State, block: np.ndarray
 
 
 def _threads(run: SamplerRun, threads: int | None) -> ThreadPoolExecutor | None:
-    """Threads where there is enough work to share; else none."""
+    """Open threads where there is enough work to share; else none."""
     if run.updates < MIN_UPDATES_FOR_THREADS:
         return None
     parts = len(run.chains) if len(run.chains) > 1 else run.layout.n_parallel_parts

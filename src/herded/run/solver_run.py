@@ -1,4 +1,4 @@
-"""A solver's run: advance to the next point of interest, and take its answer at the end."""
+"""A solver's run: advance to the next point of interest, and get its answer at the end."""
 
 import threading
 from contextlib import AbstractContextManager, nullcontext
@@ -31,7 +31,7 @@ ANSWER_PART_OF_KEEP = {  # what of an answer is to be kept
 
 @dataclass
 class SolverRun:
-    """A solver, how far it is, and the errors that were measured on its way."""
+    """A run of a solver: its progress, and the errors measured on the way."""
 
     layout: Layout
     method: Solver
@@ -53,7 +53,7 @@ class SolverRun:
     def prepare(
         cls, layout: Layout, method: Solver, keep: KeepOptions, sweeps: int, burn_in: int
     ) -> "SolverRun":
-        """A run that has not begun."""
+        """Return a run that has not begun."""
         curve, points = keep.error_curve, np.empty(0, np.int64)
         if curve is not None:
             points = curve.sweeps(sweeps)
@@ -87,7 +87,7 @@ class SolverRun:
         return self.total * self.layout.model.n_variables < BRIEF_RUN_UPDATES
 
     def stopping(self, saves: bool = False) -> AbstractContextManager[threading.Event]:
-        """Where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
+        """Return where no part of an answer can be kept, nor saved, Ctrl-C raises at once."""
         at_once = self.in_one_step and not saves
         return nullcontext(threading.Event()) if at_once else stop_event_on_interrupt()
 
@@ -95,7 +95,7 @@ class SolverRun:
         return self.done >= self.total or bool(self.state.converged)
 
     def advance(self, most: int) -> int:
-        """Up to the next sweep at which the error is measured."""
+        """Advance to the next sweep at which the error is measured."""
         later = self.points[self.points + self.burn_in > self.done] + self.burn_in
         goal = min(self.total, self.done + most, int(later[0]) if len(later) else self.total)
         step = goal - self.done
@@ -116,7 +116,7 @@ class SolverRun:
         return Snapshot(self.done, self.seconds, marginals, best, lambda: None)
 
     def error(self, answer: Answer) -> float:
-        """Against the reference of the curve."""
+        """Return the error against the reference of the curve."""
         if answer.marginals is None:
             raise MethodError(
                 f"expected a method with marginals for ErrorCurve, got {self.name}: drop "
@@ -127,7 +127,7 @@ class SolverRun:
 
 
 def _initial_solver_state(layout: Layout, method: Any, keep: KeepOptions) -> Any:
-    """The state of a solver, which is told what to find if it does no more than that."""
+    """Return the state of a solver; one that computes fields on demand is given their names."""
     if not solver_capabilities(method).computes_on_request:
         return method.init(layout)
     return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep.kinds})

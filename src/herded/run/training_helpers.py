@@ -1,4 +1,4 @@
-"""What all that learns has in common: a loop that can be watched and ended, and when it ends."""
+"""Helpers of all training: a loop that can be watched and ended, and early stopping."""
 
 import threading
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from herded.system.numerics.counter_rng import random_bits_array, stream_key
 def progress_and_interrupt(
     progress: bool | None, total: int, name: str, unit: str
 ) -> Iterator[tuple[Progress, threading.Event]]:
-    """A bar for `total` units of work, and an event that Ctrl-C sets, to be looked at."""
+    """Show a bar for `total` units of work, and yield an event that Ctrl-C sets."""
     bar = Progress(progress, total, name, unit)
     bar.expect_compilers()
     with stop_event_on_interrupt() as stop, closing(bar):
@@ -27,7 +27,7 @@ def progress_and_interrupt(
 
 @dataclass
 class EarlyStopping:
-    """Early stopping: how many looks at held-out data have passed since the best score."""
+    """Early stopping: counts evaluations on held-out data since the best score."""
 
     most: int
     best: float = -np.inf
@@ -46,17 +46,17 @@ class EarlyStopping:
 
 
 def random_permutation(n: int, *stream: int) -> np.ndarray:
-    """The numbers below n in an order that is drawn from a stream: of rows in an epoch, say."""
+    """Return the numbers below n in random order, such as the rows of an epoch."""
     return np.argsort(random_bits_array(stream_key(*stream), n), kind="stable")
 
 
 def subtract_l2_penalty(value: float, gradient: np.ndarray, x: np.ndarray, l2: np.ndarray) -> Any:
-    """A function to maximise, and its gradient, less sum_p l2_p x_p^2 / 2."""
+    """Return a function to maximise, and its gradient, less sum_p l2_p x_p^2 / 2."""
     return value - float((l2 * x * x).sum()) / 2.0, gradient - l2 * x
 
 
 def divergence_error(rate: float) -> MethodError:
-    """The error to raise where steps went out of all bounds."""
+    """Return the error to raise where steps went out of all bounds."""
     return MethodError(
-        f"expected a rate with which training converges, got {rate!r}: give a smaller one"
+        f"expected a rate with which training converges, got {rate!r}: use a smaller one"
     )

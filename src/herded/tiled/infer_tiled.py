@@ -85,6 +85,9 @@ def infer_tiled(
     the whole lattice with the same method, bit for bit. The need for memory and disk is estimated
     before either is used.
 
+    The main arguments are `lattice`, `method`, `out`, `sweeps` and `burn_in`. The other arguments
+    set tiles, checkpoints and resources.
+
     Parameters
     ----------
     lattice : StoredLattice

@@ -355,5 +355,5 @@ def test_refusals(tmp_path):
         hd.Correlations([5])(np.zeros((4, 5), int), GRID)
     with pytest.raises(ModelError, match="expected pairs of variables 0 to 19"):
         hd.Correlations([(0, 20)])(np.zeros((4, 5), int), GRID)
-    with pytest.raises(MethodError, match=r"expected pairs \(E, 2\) .* no lattice"):
+    with pytest.raises(MethodError, match=r"expected pairs \(E, 2\) .* not a lattice"):
         hd.Correlations()(np.zeros(5, int), MODELS["chain"])

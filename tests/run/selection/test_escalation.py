@@ -331,7 +331,7 @@ def sampled(model, seconds=None, **options):
 
 def test_zeros_that_wall_single_moves_in_are_for_blocks():
     choice = recommend(TIED, sweeps=4000)
-    assert choice.method.moves == hd.Blocks() and "wall in" in choice.reason
+    assert choice.method.moves == hd.Blocks() and "confine" in choice.reason
     result = sampled(TIED)
     exact = hd.infer(TIED, hd.Exact()).marginals
     np.testing.assert_allclose(result.marginals, exact, atol=0.05)

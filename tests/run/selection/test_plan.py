@@ -116,7 +116,7 @@ def test_a_run_that_has_begun_goes_on(tmp_path):
     updates = 8 * (60 + 5)
     keep = [hd.Marginals()]
     result = hd.infer(GRID, sweeps=updates, chains=2, keep=keep, checkpoint=file)
-    assert result.method == method and result.reason == "a run that has begun goes on"
+    assert result.method == method and result.reason == "the run resumes from its checkpoint"
     assert result.sweeps == 60
     np.testing.assert_array_equal(result.marginals, whole.marginals)
     exact = tmp_path / "none.ckpt"

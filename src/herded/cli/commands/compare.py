@@ -159,7 +159,7 @@ def _curve(
 
 
 def _looking(reference: Reference, points: list[CurvePoint]) -> SnapshotCallback:
-    """Measures now and then, ever more rarely: what is drawn has a logarithmic axis."""
+    """Make a callback that measures at growing intervals: the time axis is logarithmic."""
 
     def callback(snapshot: Snapshot) -> str | None:
         if points and snapshot.seconds < LOOK_RATIO * points[-1].seconds:
@@ -174,7 +174,7 @@ def _looking(reference: Reference, points: list[CurvePoint]) -> SnapshotCallback
 
 
 def _table(curves: dict[str, list[CurvePoint]], seconds: float) -> list[str]:
-    """The error of each method at some times, and at the end."""
+    """Return the error of each method at some times, and at the end."""
     times = [seconds / 100, seconds / 10]
     head = ["method", *(f"{t:.3g} s" for t in times), "all", "Hellinger", "sweeps", "seconds"]
     rows = [
@@ -192,7 +192,7 @@ def _table(curves: dict[str, list[CurvePoint]], seconds: float) -> list[str]:
 
 
 def _point_at(points: Sequence[CurvePoint], seconds: float) -> CurvePoint | None:
-    """The last point not after `seconds`."""
+    """Return the last point not after `seconds`."""
     before = [point for point in points if point.seconds <= seconds]
     return before[-1] if before else None
 

@@ -95,7 +95,7 @@ def _summary(noisy: np.ndarray, found: Denoised, seconds: float, sweeps: int) ->
 
 
 def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
-    """Wrong pixels before and after for two levels, mean squared error for others."""
+    """Count wrong pixels before and after for two levels; give squared errors for others."""
     if len(found.levels) != 2:
         before, after = (
             float(np.nanmean((one.astype(float) - truth) ** 2)) for one in (noisy, found.image)
@@ -109,7 +109,7 @@ def _errors(noisy: np.ndarray, found: Denoised, truth: np.ndarray) -> str:
 
 
 def _printable(found: Denoised, out: Path) -> np.ndarray:
-    """Two levels as black and white; grey as it is, brought to 0 to 1 if it has more.
+    """Return two levels as black and white; scale other greys to 0 to 1 where needed.
 
     TIFF keeps the values: it has room for any.
     """
@@ -125,7 +125,7 @@ def _printable(found: Denoised, out: Path) -> np.ndarray:
 
 
 def _before_after(noisy: np.ndarray, clean: np.ndarray) -> np.ndarray:
-    """Both pictures side by side, each stretched to black and white."""
+    """Put both pictures next to each other, each stretched to black and white."""
     gap = np.ones((noisy.shape[0], max(2, noisy.shape[1] // 50)))
     return np.concatenate([_stretch_to_range(noisy), gap, _stretch_to_range(clean)], axis=1)
 

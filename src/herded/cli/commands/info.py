@@ -1,4 +1,4 @@
-"""`herded info`: what a model file holds, what inference in it would take, and who can do it."""
+"""`herded info`: what a model file holds, the cost of inference in it, and methods that can run."""
 
 import argparse
 import json
@@ -47,7 +47,7 @@ SAMPLERS, SOLVERS = ("gibbs", "herd", "blocks", "tempered"), ("bp", "mean-field"
 
 @dataclass(frozen=True)
 class MethodFeasibility:
-    """Whether a method can run on a model, and what it takes or why not."""
+    """The verdict on whether a method can run on a model, with its cost or the reason."""
 
     method: str
     can_run: bool
@@ -96,7 +96,7 @@ def info(options: argparse.Namespace) -> int:
 
 
 def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
-    """What `herded infer` would do, and why; nothing where no state is possible."""
+    """Describe what `herded infer` would do, and why; empty if no state is possible."""
     try:
         check_support(model)
     except InfeasibleError as error:
@@ -106,7 +106,7 @@ def _auto(model: Model, max_memory: Size | None) -> tuple[str | None, str]:
 
 
 def _features(model: Model) -> dict[str, Any]:
-    """Plain numbers that describe a model."""
+    """Return plain numbers that describe a model."""
     graph = to_factor_graph(model)
     parts = connected_components(compile_factors(graph), graph.evidence < 0)
     return {
@@ -117,7 +117,7 @@ def _features(model: Model) -> dict[str, Any]:
 
 
 def _order(model: Model) -> EliminationOrder | None:
-    """An order of elimination, whatever its memory; none where clusters outgrow any array."""
+    """Find an order of elimination of any memory; None if clusters outgrow every array."""
     try:
         return elimination_order(model)
     except MemoryLimitError:
@@ -127,7 +127,7 @@ def _order(model: Model) -> EliminationOrder | None:
 def _plan(
     model: Model, order: EliminationOrder | None, max_memory: float
 ) -> EliminationPlan | None:
-    """The elimination in that order; none where it takes more memory, or all time."""
+    """Return the elimination in that order; none where it takes more memory, or all time."""
     if order is None:
         return None
     try:
@@ -195,7 +195,7 @@ def _exact(plan: EliminationPlan | None, limit: float) -> MethodFeasibility:
 
 
 def _why_no_start(model: Model) -> str:
-    """Why samplers cannot begin; empty if they can."""
+    """Say why samplers cannot start; empty if they can."""
     try:
         start_state(model, stream_key(0, 0, StreamPurpose.START_STATES))
     except HerdedError as error:
@@ -204,7 +204,7 @@ def _why_no_start(model: Model) -> str:
 
 
 def _weights_memory(model: Model, weights: str, max_memory: Size | None) -> float:
-    """Bytes of tables and of one chain's weights."""
+    """Return the bytes of tables and of one chain's weights."""
     return HerdedGibbs(weights).propose(model, max_memory=max_memory).memory
 
 

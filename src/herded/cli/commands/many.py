@@ -1,4 +1,4 @@
-"""`herded many`: marginals of many model files, several at once, each written when it is known."""
+"""`herded many`: marginals of many model files in parallel, each written when it is known."""
 
 import argparse
 import copy

@@ -64,7 +64,7 @@ def _tag_pieces(
 
 
 def _start_first_block(blocks: Iterator[rendering.Block]) -> Iterator[rendering.Block]:
-    """The same blocks, the first of them made now: what is wrong is said before a word is out."""
+    """Make the first block now, so that errors come before any output."""
     return itertools.chain(list(itertools.islice(blocks, 1)), blocks)
 
 
@@ -106,7 +106,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval | None]:
-    """What was drawn again, and the interval of F1: documents, or sentences if these are few."""
+    """Return the unit of resampling and the interval of F1: documents, or sentences if few."""
     if len(truth) >= MIN_DOCUMENTS:
         return "documents", bootstrap(truth, guess)
     apart = [[labels] for document in truth for labels in document]
@@ -116,7 +116,7 @@ def _interval(truth: list[Any], guess: list[Any]) -> tuple[str | None, Interval 
 
 
 def _read_labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Document]:
-    """The documents, with the model's names for kinds where it has the common ones."""
+    """Return the documents, with the model's names for kinds where it has the common ones."""
     path = Path(options.corpus)
     if not path.exists() and (options.format == "ieer" or "ieer" in path.name.lower()):
         raise CorpusError(
@@ -141,7 +141,7 @@ def _read_labelled(options: argparse.Namespace, kinds: Sequence[str]) -> list[Do
 def _decode_and_time(
     recogniser: Recogniser, documents: list[Document], decoding: dict[str, Any]
 ) -> tuple[list[list[tuple[str, ...]]], float]:
-    """Labels by document and sentence, and the seconds of CPU time they took."""
+    """Return labels by document and sentence, and the CPU seconds of decoding."""
     list(recogniser.tag_documents(documents[:1], **decoding))  # compiling is not counted
     began = time.process_time()
     with stop_all_runs_on_interrupt():

@@ -125,7 +125,7 @@ def _add_column(parser: argparse.ArgumentParser, default: int | None) -> None:
 
 
 def _add_decoding(parser: argparse.ArgumentParser) -> None:
-    """How labels are chosen."""
+    """Add the options of decoding."""
     parser.add_argument(
         "--decoder",
         metavar="NAME",

@@ -1,4 +1,4 @@
-"""`herded paper`: run the experiments, write the page, say where it is."""
+"""`herded paper`: run the experiments, write the page, and print its path."""
 
 import argparse
 import importlib
@@ -45,12 +45,12 @@ def paper(options: argparse.Namespace) -> int:
 
 
 def experiment_size(options: argparse.Namespace) -> str:
-    """Of experiments, by --quick and --full."""
+    """Return the size of experiments for --quick and --full."""
     return "quick" if options.quick else "full" if options.full else "default"
 
 
 class StatusLine:
-    """Says what is being done: a spinner on a terminal, nothing in a pipe."""
+    """A line that says what is being done: a spinner on a terminal, nothing in a pipe."""
 
     def __enter__(self) -> Any:
         self.status: Any = None

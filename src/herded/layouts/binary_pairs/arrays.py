@@ -50,7 +50,7 @@ class BinaryPairsArrays(NamedTuple):
 
 
 class Couplings(NamedTuple):
-    """What a pairwise model is once it is rounded."""
+    """The rounded form of a pairwise model."""
 
     alone: np.ndarray  # (N,) int64
     first: np.ndarray  # (E,) variables, sorted
@@ -64,7 +64,7 @@ class Couplings(NamedTuple):
 
 
 def find_couplings(graph: FactorGraph) -> Couplings | Refusal:
-    """The couplings of a model of binary variables and pair interactions."""
+    """Return the couplings of a model of binary variables and pair interactions."""
     free = graph.evidence < 0
     if not (graph.cardinalities[free] == 2).all():
         return Refusal("its variables are not binary")
@@ -79,7 +79,7 @@ def find_couplings(graph: FactorGraph) -> Couplings | Refusal:
 
 
 def round_couplings(graph: FactorGraph) -> Couplings:
-    """Every log-potential's part in a field is rounded by itself, then summed."""
+    """Round the parts of fields one log-potential at a time, then sum them."""
     n, free, tables = graph.n_variables, graph.evidence < 0, graph.log_tables
     alone, pairs, strengths = np.zeros(n, np.int64), [np.empty(0, np.int64)], [np.empty(0)]
     for factors, variables, strides in graph.by_arity():
@@ -136,7 +136,7 @@ def compile_binary_pairs(c: Couplings, scan: ScanArrays) -> BinaryPairsArrays:
 
 @jit
 def find_batches(order, segment_start, start, neighbour):
-    """Batches as long as they can be; no batch is in two segments."""
+    """Return batches that are as long as possible; none is in two segments."""
     batch_of = np.full(len(start) - 1, -1)
     batch_start, first_batch = np.empty(len(order) + 1, np.int64), np.empty_like(segment_start)
     batches = 0
@@ -156,7 +156,7 @@ def find_batches(order, segment_start, start, neighbour):
 
 @cache
 def sigmoid_table() -> np.ndarray:
-    """round(2^31 / (1 + exp(-a))) for a = -23, -23 + 2^-9, .. 23."""
+    """Return round(2^31 / (1 + exp(-a))) for a = -23, -23 + 2^-9, .. 23."""
     table = np.empty(2 * (MAX_ABS_FIELD >> REST_BITS) + 1, np.uint32)
     _fill_sigmoid(table)
     table.flags.writeable = False
@@ -172,7 +172,7 @@ def _fill_sigmoid(table):
 
 @jit
 def neighbour_of(link):
-    """The variable at the other end; unsigned, which costs no check of a sign."""
+    """Return the variable at the other end; unsigned, which costs no check of a sign."""
     return np.uint32(link & 0xFFFFFFFF)
 
 
@@ -183,13 +183,13 @@ def coupling_of(link):
 
 @jit
 def near_row(i):
-    """Where the near links of variable `i` start."""
+    """Return where the near links of variable `i` start."""
     return np.uint64(i) * np.uint64(MAX_NEAR_NEIGHBOURS)
 
 
 @jit
 def field_of(alone, near, far_start, far, i, x):
-    """The field of variable `i` in the state `x`.
+    """Return the field of variable `i` in the state `x`.
 
     The second loop looks for its end: the compiler would vectorise one that counts, which takes
     three times as long for the few neighbours there are.
@@ -208,7 +208,7 @@ def field_of(alone, near, far_start, far, i, x):
 
 @jit
 def fixed_sigmoid(field, sigmoid):
-    """p of the scalar rule, on the line between two entries of the table."""
+    """Return p of the scalar rule, interpolated between two entries of the table."""
     place = np.uint64(min(max(field, -MAX_ABS_FIELD), MAX_ABS_FIELD - 1) + MAX_ABS_FIELD)
     step = place >> np.uint64(REST_BITS)
     rest = np.int64(place & np.uint64((1 << REST_BITS) - 1))

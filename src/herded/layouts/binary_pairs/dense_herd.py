@@ -40,7 +40,7 @@ class DenseHerdLayout(SiteHerdLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Any scan, where the model is made of couplings."""
+        """Accept any scan, if the model is made of couplings."""
         couplings = find_couplings(task.graph)
         if isinstance(couplings, Refusal):
             return couplings
@@ -81,13 +81,13 @@ def compile_dense(c: Couplings, bits: int) -> DenseHerdArrays:
 
 
 def round_to_bits(fixed: np.ndarray, bits: int) -> np.ndarray:
-    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits."""
+    """Convert whole numbers at scale 2^24 to whole numbers at scale 2^bits."""
     shift = FIELD_BITS - bits
     return (fixed + (1 << shift >> 1)) >> shift
 
 
 def number_neighbour_lists(neighbour: np.ndarray, link_start: np.ndarray) -> np.ndarray:
-    """A number for each variable, the same for those with the same neighbours."""
+    """Return a number for each variable, the same for those with the same neighbours."""
     numbers: dict[bytes, int] = {}
     pairs = itertools.pairwise(link_start.tolist())
     lists = (neighbour[a:b].tobytes() for a, b in pairs)

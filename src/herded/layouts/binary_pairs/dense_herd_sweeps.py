@@ -36,7 +36,7 @@ _CHUNK, _WORDS = U8(MEMBERS_PER_CHUNK), U8(MEMBERS_PER_CHUNK // 8)
 
 @jit
 def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
-    """Segments first..last-1 of the scan, over all sweeps of a block."""
+    """Run segments first..last-1 of the scan, over all sweeps of a block."""
     x, phases, tally, ones, width = m.x, m.phases, m.tally, m.ones, m.width
     link_start, neighbour, coupling, alone = a.link_start, a.neighbour, a.coupling, a.alone
     list_of, sigmoid = a.list_of, a.sigmoid
@@ -89,14 +89,14 @@ def dense_herd_sweeps(a, scan, orders, run, betas, m, block, first, last):
 
 @jit
 def set_masks(masks, at, x, start, n):
-    """Masks of one variable: 0 or -1 for the states 0 and 1."""
+    """Set the masks of one variable: 0 or -1 for the states 0 and 1."""
     for k in range(n):
         masks[at + k] = -I1(x[start + k])
 
 
 @jit
 def gather_neighbour_masks(words, chunks, neighbour, e, count, near, most):
-    """The masks of neighbours, chunk by chunk, in words of eight."""
+    """Gather the masks of neighbours, chunk by chunk, in words of eight."""
     for c in range(chunks):
         for link in range(count):
             at = (U8(neighbour[e + link]) * chunks + c) * _WORDS
@@ -109,7 +109,7 @@ def gather_neighbour_masks(words, chunks, neighbour, e, count, near, most):
 
 @jit
 def sum_fields_of_chunk(field, at, alone, near, start, coupling, e, count):
-    """Fields of a chunk of members of one variable, over eight neighbours at a time."""
+    """Sum fields of a chunk of members of one variable, eight neighbours at a time."""
     for k in range(_CHUNK):
         field[at + k] = alone
     for link in range(U8(0), count, U8(NEIGHBOURS_PER_PASS)):
@@ -135,13 +135,13 @@ def sum_fields_of_chunk(field, at, alone, near, start, coupling, e, count):
 
 @jit
 def masked_coupling(mask, coupling):
-    """What a neighbour adds to a field."""
+    """Return what a neighbour adds to a field."""
     return I4(I4(mask) & coupling)
 
 
 @jit
 def look_up_conditionals(field, p, n, factor, shift, sigmoid):
-    """p of every member at scale 2^31, at an inverse temperature."""
+    """Look up p of every member at scale 2^31, at an inverse temperature."""
     half = (np.int64(1) << shift) >> np.int64(1)
     for k in range(n):
         p[k] = fixed_sigmoid((np.int64(field[k]) * factor + half) >> shift, sigmoid)

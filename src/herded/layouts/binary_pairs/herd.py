@@ -74,7 +74,7 @@ class BinaryPairsHerdLayout(HerdLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Any scan that does not name an order, where blocks of one colour are well filled."""
+        """Accept any scan without a named order, if its colours fill the blocks."""
         if not (isinstance(task.scan, str) and task.scan in COLOUR_SCANS):
             return Refusal(
                 f"the scan is {task.scan!r:.40}, and its variables are visited by colour"
@@ -184,7 +184,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         return self._spread(words, last - first)
 
     def _spread(self, words: np.ndarray, members: int) -> np.ndarray:
-        """The states of members, known variables included."""
+        """Return the states of members, known variables included."""
         states = unpack_states(words, members)
         known = self.model.evidence >= 0
         states = states.astype(self.state_type, copy=False)
@@ -192,7 +192,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         return states
 
     def fill(self, block: np.ndarray, state: State) -> None:
-        """Nothing: samples are copies of the whole herd."""
+        """Do nothing: samples are copies of the whole herd."""
 
     def start_weights(self, random: bool, key: np.uint64) -> dict[str, np.ndarray]:
         phases = 2 * len(self.arrays.alone)
@@ -225,7 +225,7 @@ class BinaryPairsHerdLayout(HerdLayout):
     def jobs(
         self, sweeps: int, pool: Executor | None
     ) -> Iterator[list[tuple[BlockRange, BlockRange]]]:
-        """Sweeps and blocks of jobs that run at once, one colour after another; or all in one."""
+        """Yield sweeps and blocks of jobs that run at once, by colour; or all in one."""
         blocks = len(self.arrays.row_start) - 1
         threads = count_threads(pool, sys.maxsize)
         if pool is not None and threads not in self.by_threads:
@@ -244,7 +244,7 @@ class BinaryPairsHerdLayout(HerdLayout):
         return {}
 
     def share(self, pool: Executor) -> list[list[BlockRange]]:
-        """The blocks of each colour, as threads share them; small colours go together."""
+        """Return the blocks of each colour, as threads share them; small colours go together."""
         parts: list[list[BlockRange]] = []
         for first, last in itertools.pairwise(self.colours.tolist()):
             ranges = [(first + a, first + b) for a, b in split_work(self.work[first:last], pool)]

@@ -66,7 +66,7 @@ class Adjacency(NamedTuple):
 
 
 class LanePlacement(NamedTuple):
-    """Which variable goes where."""
+    """The place of each variable."""
 
     place: np.ndarray  # (N,)
     rows: np.ndarray  # (blocks,) how many rows of neighbours each needs
@@ -86,7 +86,7 @@ class LanePlacement(NamedTuple):
 
 
 def finest_field_bits(c: Couplings, bits: int, most: int, least: int) -> int | None:
-    """Bits behind the point of fields, as many as `bits` if nothing is then beyond `most`.
+    """Return the fractional bits of fields: `bits`, or fewer so that none exceeds `most`.
 
     Every coupling may be rounded up or down. None where fewer than `least` bits are left, unless
     all couplings are whole numbers of such steps.
@@ -108,7 +108,7 @@ def finest_field_bits(c: Couplings, bits: int, most: int, least: int) -> int | N
 
 
 def law_error(c: Couplings, bits: int) -> float:
-    """How far conditionals can be off on average where couplings are rounded to 2^-bits at random.
+    """Return the mean error of conditionals if couplings are rounded to 2^-bits at random.
 
     An error of the field of mean 0 and variance v changes the mean of the sigmoid by less than
     v / 2 times its largest second derivative, which is 1 / (6 sqrt(3)). Roundings of neighbours
@@ -125,7 +125,7 @@ def law_error(c: Couplings, bits: int) -> float:
 
 
 def split_to_bits(fixed: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Whole numbers at scale 2^24 as whole numbers at scale 2^bits, rounded down, and the rest."""
+    """Split numbers at scale 2^24 into numbers at scale 2^bits, rounded down, and the rest."""
     shift = FIELD_BITS - bits
     down = fixed >> shift
     return down, fixed - (down << shift)
@@ -187,14 +187,12 @@ def compile_lanes(c: Couplings, lanes: LanePlacement, bits: int) -> BinaryPairsH
 
 
 def rest_of_step(left: np.ndarray, bits: int) -> np.ndarray:
-    """What `split_to_bits` has left, at scale 2^16 of a step; a step that has more bits leaves
-    nothing.
-    """
+    """Return the rest of `split_to_bits`, at scale 2^16 of a step; 0 for finer steps."""
     return left << max(0, 16 - (FIELD_BITS - bits))
 
 
 def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarray) -> np.ndarray:
-    """Blocks of long lists in which a row's neighbour is that of the first lane or does nothing."""
+    """Find blocks of long lists whose rows have the first lane's neighbour or none."""
     near, idle = neighbour.reshape(-1, BLOCK_LANES), coupling.reshape(-1, BLOCK_LANES) == 0
     alike = ((near == near[:, :1]) | idle).all(axis=1)
     rows = np.diff(row_start)
@@ -205,7 +203,7 @@ def find_shared(row_start: np.ndarray, neighbour: np.ndarray, coupling: np.ndarr
 
 @cache
 def sigmoid_of_field(bits: int) -> np.ndarray:
-    """p at scale 2^31 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
+    """Return p at scale 2^31 by fields at scale 2^bits, as unsigned numbers of 16 bits."""
     table = np.empty(2**16, np.uint32)
     _fill_sigmoid_of_field(table, 2.0**bits)
     table.flags.writeable = False
@@ -221,7 +219,7 @@ def _fill_sigmoid_of_field(table, scale):
 
 @jit
 def fixed_point_multiplier(value, bits):
-    """m and shift with m / 2^shift = value, where m has `bits` bits; fewer if the value is tiny.
+    """Return m of `bits` bits and shift with m / 2^shift = value; fewer if it is tiny.
 
     The largest m without a shift stands for all larger values, and for infinity.
     """
@@ -235,7 +233,7 @@ def fixed_point_multiplier(value, bits):
 
 
 def pack_members(states: np.ndarray, place: np.ndarray, stored: int) -> np.ndarray:
-    """States 0 and 1 (members, N) as words: those of one place are adjacent."""
+    """Pack states 0 and 1 (members, N) as words: those of one place are adjacent."""
     members, words = len(states), -(-len(states) // MEMBERS_PER_UINT64)
     bits = np.zeros((stored, words * MEMBERS_PER_UINT64), np.uint8)
     bits[place, :members] = states.T

@@ -25,7 +25,7 @@ _C, MIN_SUM_FOR_ONE_PHASE_U, MAX_COARSE_SUM_U = U2(4), U2(2**11), U2(2**15)
 
 @jit
 def draw_low_and_high_phases(key, phase):
-    """Uniform phases, low ones and then high ones; their top bits do not matter."""
+    """Draw uniform phases, low ones, then high ones; their top bits do not matter."""
     a, b = U4(key), U4(key >> _32)
     for j in range(L):
         both = lane_bits(a, b, U4(j))
@@ -35,7 +35,7 @@ def draw_low_and_high_phases(key, phase):
 
 @jit
 def load_block_phases(phases, at, phase):
-    """The phases of a block where they were left."""
+    """Load the stored phases of a block."""
     for j in range(L2):
         phase[j] = phases[at + j]
 
@@ -64,7 +64,7 @@ def sum_below(p, at, below):
 
 @jit
 def sum_4_below_half(a, b, c, d):
-    """The sum of those of four p that are below 1/2."""
+    """Return the sum of those of four p that are below 1/2."""
     a, b = a if a < HALF_PHASE_U else U2(0), b if b < HALF_PHASE_U else U2(0)
     c, d = c if c < HALF_PHASE_U else U2(0), d if d < HALF_PHASE_U else U2(0)
     return U2(U2(a + b) + U2(c + d))
@@ -72,7 +72,7 @@ def sum_4_below_half(a, b, c, d):
 
 @jit
 def continue_phases_from_low_to_high(phase, below):
-    """High phases begin where low ones will end, in lanes whose sums of what is below are 1.
+    """Start high phases where low ones end, if the sum below is 1.
 
     The coarse sums give way to the least p that moves the high phase at odd places of the order.
     """
@@ -84,14 +84,14 @@ def continue_phases_from_low_to_high(phase, below):
 
 @jit
 def sum_phases(phase, total):
-    """The sum of both phases of each lane."""
+    """Return the sum of both phases of each lane."""
     for j in range(L):
         total[j] = U2(U2(phase[j] & PHASE_MASK_U) + U2(phase[L + j] & PHASE_MASK_U))
 
 
 @jit
 def add_member(low, high, new, p, least, bit):
-    """One member, whose bit is `bit`: the phases and the word so far.
+    """Add one member, whose bit is `bit`, to the phases and the word.
 
     It moves the high phase from p = `least` on.
     """

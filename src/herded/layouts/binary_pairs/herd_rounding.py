@@ -87,7 +87,7 @@ def scale_by_beta(f, factors, shift, dither):
 
 @jit
 def look_up_at_scale_15(f, p, first, table, bits, live, chance, found):
-    """p of every member and lane at scale 2^15; the table has it at scale 2^31.
+    """Look up p of every member and lane at scale 2^15, in a table at scale 2^31.
 
     Four fields are loaded at once, which spares loads. The rounding, which `chance` decides, has a
     loop of its own, which is vectorised. The p of a bit that no member has is 0: it must not move a

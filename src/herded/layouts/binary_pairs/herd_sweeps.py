@@ -66,7 +66,7 @@ _0, _1, _2, _4, _8, _16, _32, _48 = U8(0), U8(1), U8(2), U8(4), U8(8), U8(16), U
 
 @jit
 def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, block, when, part):
-    """Sweeps `when` [from, to) of a block of samples, over blocks of lanes `part` [from, to).
+    """Run sweeps `when` [from, to) of samples, over blocks `part` [from, to) of lanes.
 
     `betas` is None, or what fields are multiplied by.
     """
@@ -197,7 +197,7 @@ def binary_pairs_herd_sweeps(a, table, orders, run, betas, members, width, m, bl
 
 @jit
 def draw_exchanges(key, left, mix, at):
-    """Which members of each lane change places, in six rounds; spare bits stay where they are."""
+    """Draw which members of each lane change places, in six rounds; spare bits stay."""
     a, b = U4(key), U4(key >> _32)
     live = ~_0 if left >= U8(MEMBERS_PER_UINT64) else (_1 << left) - _1
     both1, both2, both4 = live & (live >> _1), live & (live >> _2), live & (live >> _4)
@@ -223,21 +223,21 @@ def draw_exchanges(key, left, mix, at):
 
 @jit
 def random_bits_of_pairs(bits, distance, places):
-    """32 random bits at the places of the first members of pairs that are `distance` apart."""
+    """Return random bits at the first members of pairs that are `distance` apart."""
     low, high = U4(bits & places), U4(U4(bits >> distance) & places)
     return U8(low) | (U8(high) << _32)
 
 
 @jit
 def exchange_bits(z, mask, distance):
-    """Bits under the mask change places with those `distance` above them."""
+    """Exchange bits under the mask with those `distance` above them."""
     t = ((z >> distance) ^ z) & mask
     return z ^ t ^ (t << distance)
 
 
 @jit
 def order_bits(choice, of_members, bits, at, slots):
-    """The members of a group and their bits of its words, in their order at this visit."""
+    """Return a group's members and their bits of its words, in the order of this visit."""
     r, q = order_offsets(choice, len(of_members) // MEMBERS_PER_GROUP, MEMBERS_PER_GROUP)
     for k in range(_16):
         slots[k] = U8(of_members[r + U8(of_members[q + k])])
@@ -246,7 +246,7 @@ def order_bits(choice, of_members, bits, at, slots):
 
 @jit
 def gather_neighbour_words(x, words, word, neighbour, first, rows, mix, mine, near, halves, most):
-    """The neighbours' words, then their four groups: the second loop is vectorised."""
+    """Gather neighbours' words, then their four groups: the second loop is vectorised."""
     for i in range(rows * L):
         near[i] = x[U8(neighbour[first + i]) * words + word]
     for row in range(rows):
@@ -266,7 +266,7 @@ def gather_neighbour_words(x, words, word, neighbour, first, rows, mix, mine, ne
 def sum_fields_of_8_members(
     f, at, halves, group, coupling, alone, rows, k0, k1, k2, k3, k4, k5, k6, k7
 ):
-    """Fields of eight members, whose bits are k0 to k7, in all lanes: two rows at a time."""
+    """Sum fields of eight members with bits k0 to k7, in all lanes, by pairs of rows."""
     for j in range(L):
         h = alone[j]
         f[at + j] = h
@@ -295,7 +295,7 @@ def sum_fields_of_8_members(
 
 @jit
 def add_two_couplings(f, y, z, c, d, bit):
-    """A member's field and the couplings to those of two neighbours that are 1."""
+    """Return a member's field and the couplings to those of two neighbours that are 1."""
     more = c if U2(y & bit) != U2(0) else I2(0)
     also = d if U2(z & bit) != U2(0) else I2(0)
     return I2(f + I2(more + also))

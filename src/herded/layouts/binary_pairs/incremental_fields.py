@@ -40,7 +40,7 @@ _0, _1 = np.uint64(0), np.uint64(1)
 
 @jit
 def allocate_fields(policy, n, sweeps):
-    """Room for fields and for the variables that flip; none where runs are too short."""
+    """Allocate fields and the list of flips; none where runs are too short."""
     room = (
         n
         if policy == SEQUENTIAL
@@ -53,14 +53,14 @@ def allocate_fields(policy, n, sweeps):
 
 @jit
 def is_always_faster(batches, visits, far, n):
-    """Whether to follow is faster however many flip; `far` and `n` are of the whole model."""
+    """Return whether incremental fields are faster with any number of flips."""
     in_batches = visits >= VARIABLES_PER_PASS * (len(batches) - 1) and n <= MAX_CACHED_FIELDS
     return in_batches or far >= (MANY_FAR_NEIGHBOURS + 1) * n
 
 
 @jit
 def next_state(mode, key, clock, plane, shift, w, i, p):
-    """Steps 3 and 4 of Algorithm 1, or a draw."""
+    """Return the next state by steps 3 and 4 of Algorithm 1, or by a draw."""
     if len(mode) == RANDOM_DRAW:
         return np.uint32(draw_scalar(random_bits(key, clock + np.uint64(i)), p))
     return herd_scalar(w, np.uint64(i + bin_scalar(p, shift) * plane), p)
@@ -68,7 +68,7 @@ def next_state(mode, key, clock, plane, shift, w, i, p):
 
 @jit
 def sum_fields_of_segment(f, order, x, fields):
-    """The fields of all variables of a segment."""
+    """Sum the fields of all variables of a segment."""
     for o in range(len(order)):
         i = np.uint32(order[o])
         fields[i] = field_of(f.alone, f.near, f.far_start, f.far, i, x)
@@ -76,7 +76,7 @@ def sum_fields_of_segment(f, order, x, fields):
 
 @jit
 def sweep_with_stored_fields(f, drawing, order, batches, x, w, row, tally, fields, flipped):
-    """One sweep in which fields follow flips; gives how many there were."""
+    """Run one sweep in which fields follow flips; return how many there were."""
     mode, key, clock, plane, shift = drawing
     near, far_start, far, sigmoid = f.near, f.far_start, f.far, f.sigmoid
     flips = _0

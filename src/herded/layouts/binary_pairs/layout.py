@@ -23,7 +23,7 @@ class BinaryPairsLayout(SiteLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Pooled weights or draws by the scalar rule, where the model is made of couplings."""
+        """Accept pooled weights or draws by the scalar rule, for models of couplings."""
         if task.draw.vector:
             return Refusal("slack needs weight vectors")
 

@@ -20,7 +20,7 @@ EXCHANGE_ROUNDS = 6  # of exchanges, of members 1, 2, 4, .. 32 apart
 
 @jit
 def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, last):
-    """Fields (members, BLOCK_LANES) of the members of a word that come before `last`."""
+    """Compute fields (members, BLOCK_LANES) of the members of a word before `last`."""
     for k in range(last):
         for j in range(L):
             fields[k * L + j] = alone[j]
@@ -43,7 +43,7 @@ def shared_fields_of_word(fields, alone, coupling, rows, rest, states, tables, l
 
 @jit
 def number_states(x, words, word, neighbour, first, rows, states):
-    """The states of four neighbours as a number below 16, for every member of a word."""
+    """Number the states of four neighbours from 0 to 15, for every member of a word."""
     for row in range(
         _0, (rows + _NEIGHBOURS_PER_TABLE - _1) // _NEIGHBOURS_PER_TABLE * _NEIGHBOURS_PER_TABLE, _4
     ):
@@ -63,7 +63,7 @@ def number_states(x, words, word, neighbour, first, rows, states):
 
 @jit
 def fill_up(rest, coupling, at, count):
-    """The couplings of a last pass, with 0 where there are no more."""
+    """Fill the couplings of a last pass up with 0."""
     for i in range(U8(NEIGHBOURS_PER_TABLE * BLOCK_LANES)):
         rest[i] = I2(0)
     for i in range(count):
@@ -72,7 +72,7 @@ def fill_up(rest, coupling, at, count):
 
 @jit
 def fill_sum_table(tables, to, coupling, at):
-    """The 16 sums of the couplings of four neighbours, in every lane."""
+    """Tabulate the 16 sums of the couplings of four neighbours, in every lane."""
     for j in range(L):
         c0, c1 = coupling[at + j], coupling[at + L + j]
         c2, c3 = coupling[at + L2 + j], coupling[at + L3 + j]
@@ -85,7 +85,7 @@ def fill_sum_table(tables, to, coupling, at):
 
 @jit
 def put_sums(tables, o, s0, s1, s2, s3):
-    """One lane of four rows that follow each other."""
+    """Store one lane of four consecutive rows."""
     tables[o] = s0
     tables[o + L] = s1
     tables[o + L2] = s2
@@ -94,7 +94,7 @@ def put_sums(tables, o, s0, s1, s2, s3):
 
 @jit
 def add_neighbour_group(fields, at, tables, r0, r1, r2, r3):
-    """What sixteen neighbours add to the fields of a member."""
+    """Add the contributions of sixteen neighbours to the fields of a member."""
     for j in range(L):
         s01 = I2(tables[r0 + j] + tables[r1 + j])
         s23 = I2(tables[r2 + j] + tables[r3 + j])
@@ -103,7 +103,7 @@ def add_neighbour_group(fields, at, tables, r0, r1, r2, r3):
 
 @jit
 def exchange_member_fields(fields, mix, first, parts):
-    """Members change places in each lane: bit k of `mix` says whether k and its partner do."""
+    """Exchange members in each lane: bit k of `mix` says whether k and its partner do."""
     for n in range(U8(EXCHANGE_ROUNDS)):
         for j in range(L):
             z = mix[first + n * L + j]
@@ -120,7 +120,7 @@ def exchange_member_fields(fields, mix, first, parts):
 
 @jit
 def swap_two_members(fields, a, b, parts, at, bit):
-    """Two members change places in the lanes that have the bit."""
+    """Exchange two members in the lanes that have the bit."""
     for j in range(L):
         one, other = fields[a + j], fields[b + j]
         change = I2(one ^ other) if U2(parts[at + j] & bit) != U2(0) else I2(0)
@@ -130,7 +130,7 @@ def swap_two_members(fields, a, b, parts, at, bit):
 
 @jit
 def take_fields(f, fields, group, slots):
-    """The fields of a group's members in their order at this visit."""
+    """Take the fields of a group's members in the order of this visit."""
     for i in range(_16):
         at = (group * _16 + slots[i]) * L
         for j in range(L):

@@ -96,7 +96,7 @@ def compile_blocks(graph: FactorGraph, blocks: Sequence[np.ndarray]) -> BlockArr
 
 
 def _factors_of(graph: FactorGraph) -> tuple[np.ndarray, np.ndarray]:
-    """The factors of each variable: where they start, and they, in order."""
+    """Return the factors of each variable: where they start, and they, in order."""
     owner = np.repeat(np.arange(graph.n_factors), np.diff(graph.factor_start))
     order = np.argsort(graph.factor_variables, kind="stable")
     counts = np.bincount(graph.factor_variables, minlength=graph.n_variables)
@@ -105,8 +105,7 @@ def _factors_of(graph: FactorGraph) -> tuple[np.ndarray, np.ndarray]:
 
 @jit
 def find_scopes(steps, block_start, known, factor_start, variables, of_start, of):
-    """The scope of every step and the step that its message goes to, or -1; and how many inputs
-    and outside variables there are in all."""
+    """Return the scope of every step, the step that gets its message (or -1), and two counts."""
     count = len(steps)
     place, seen = np.full(len(known), -1), np.full(len(factor_start) - 1, -1)
     parent, child_of = np.full(count, -1), np.full(count, -1)
@@ -149,7 +148,7 @@ def find_scopes(steps, block_start, known, factor_start, variables, of_start, of
 
 @jit
 def with_room(array, place):
-    """The array, or a longer copy that has such a place."""
+    """Return the array, or a longer copy that has such a place."""
     if place < len(array):
         return array
     copy = np.empty(2 * place + 64, array.dtype)
@@ -174,8 +173,7 @@ def insert_by_place(scope, here, end, u, place):
 
 @jit
 def find_tables(steps, block_start, cards, scope_start, scope, parent, potentials):
-    """Rows of each table, where it and its message begin, the strides of scopes, and the sizes of
-    all tables and messages of the largest block."""
+    """Return rows of tables, where tables and messages begin, strides, and the largest sizes."""
     rows, table_at = np.empty(len(steps), np.int64), np.empty(len(steps), np.int64)
     message_at, stride = np.empty(len(steps), np.int64), np.empty(len(scope), np.int64)
     table_size, message_size = 0, potentials
@@ -194,8 +192,7 @@ def find_tables(steps, block_start, cards, scope_start, scope, parent, potential
 
 @jit
 def find_inputs(steps, block_start, cards, known, scopes, tables, counts, in_tables, factors):
-    """What every step multiplies: the arrays from `input_start` to `outside_stride`, and the shapes
-    of all patterns: each is a number of axes, their lengths and their strides."""
+    """Return the arrays from `input_start` to `outside_stride`, and the shapes of all patterns."""
     scope_start, scope, parent = scopes
     rows, message_at, scope_stride = tables[0], tables[2], tables[3]
     strides, table_start = in_tables
@@ -267,7 +264,7 @@ def find_inputs(steps, block_start, cards, known, scopes, tables, counts, in_tab
 
 @jit
 def child_steps(parent):
-    """The first step that sends a message to each, and the next that sends to the same."""
+    """Return the first step that sends a message to each, and the next that sends to the same."""
     first, sibling = np.full(len(parent), -1), np.full(len(parent), -1)
     for s in range(len(parent) - 1, -1, -1):
         if parent[s] >= 0:
@@ -277,7 +274,7 @@ def child_steps(parent):
 
 @jit
 def find_pattern(shape, size, shapes, met, ends):
-    """Where the pattern of this shape begins; a new one comes behind all others.
+    """Return where the pattern of this shape begins; a new one comes behind all others.
 
     `ends` has the lengths of `shapes` and of all patterns. What precedes a shape is where its
     pattern begins.
@@ -308,7 +305,7 @@ def find_pattern(shape, size, shapes, met, ends):
 
 @jit
 def fill_patterns(shapes, size):
-    """All patterns: of each entry of a table, how far behind its base an input's entry is."""
+    """Return all patterns: offsets of an input's entries for each entry of a table."""
     patterns, at = np.empty(size, np.uint32), 0
     while at < len(shapes):
         begin, axes = shapes[at], shapes[at + 1]

@@ -24,7 +24,7 @@ MAX_LOG_ENTRY_RANGE = 575.0  # log(1 / MIN_ENTRY), a little less
 
 
 class EliminationWorkspace(NamedTuple):
-    """Room that kernels work in; nothing of it is kept from one block to the next."""
+    """The workspace of kernels; nothing in it is kept from one block to the next."""
 
     values: np.ndarray  # potentials of all factors, and messages of a block
     logs: np.ndarray  # messages in logarithms, where `lowest` is 0
@@ -34,7 +34,7 @@ class EliminationWorkspace(NamedTuple):
 
 
 def allocate_workspace(a: BlockArrays, members: int, steps: int) -> EliminationWorkspace:
-    """Room for the elimination of any block of at most `longest` steps, for all members."""
+    """Allocate the elimination of any block of at most `longest` steps, for all members."""
     potentials, messages = int(a.table_start[-1]), int(a.message_size[0])
     return EliminationWorkspace(
         values=np.empty(messages),
@@ -47,7 +47,7 @@ def allocate_workspace(a: BlockArrays, members: int, steps: int) -> EliminationW
 
 @jit
 def fill_potentials(log_tables, table_start, beta, values, lowest):
-    """exp(beta l) of all factors, the largest of each being 1, and the lowest of each but 0."""
+    """Compute exp(beta l) of all factors, scaled to a largest of 1, and their lowest."""
     for f in range(len(table_start) - 1):
         first, last = table_start[f], table_start[f + 1]
         top = -np.inf
@@ -67,8 +67,7 @@ def fill_potentials(log_tables, table_start, beta, values, lowest):
 
 @jit
 def eliminate(a, block, beta, x, n, k, work, table_from, log_from):
-    """The tables of a block, given the rest of member k: `work.table[table_from:]`, and for each
-    whether it is of logarithms in `work.in_logs[log_from:]`."""
+    """Compute the tables of a block, given the rest of member k, and which are of logarithms."""
     states, rows, table_at, message_at = a.states, a.rows, a.table_at, a.message_at
     input_start, source, base, pattern = a.input_start, a.source, a.base, a.pattern
     outside_start, outside, outside_stride = a.outside_start, a.outside, a.outside_stride
@@ -126,7 +125,7 @@ def rescale(table, to, size):
 
 @jit
 def sum_rows(table, at, rows, states, values, to):
-    """The message of a table: sums of its rows, the largest 1. Gives the lowest that is not 0."""
+    """Compute the message of a table, scaled to a largest of 1; return the lowest positive one."""
     top, least = 0.0, np.inf
     for r in range(rows):
         total = table[at] + table[at + np.uint64(1)]
@@ -146,8 +145,7 @@ def sum_rows(table, at, rows, states, values, to):
 
 @jit
 def step_in_logs(a, s, first, beta, x, n, k, work, to):
-    """The same for one table in logarithms. A message that stays in them has a lowest of 0, which
-    brings its receiver here."""
+    """Do the same for one table in logarithms; a lowest of 0 keeps its receiver in logarithms."""
     table, values, logs, patterns = work.table, work.values, work.logs, a.patterns
     potentials, factors = a.table_start[-1], len(a.table_start) - 1
     rows, states = a.rows[s], a.states[s]
@@ -187,7 +185,7 @@ def step_in_logs(a, s, first, beta, x, n, k, work, to):
 
 @jit
 def log_of_sum(table, at, states, beta):
-    """log(sum of exp(beta l)) / beta of one row."""
+    """Return log(sum of exp(beta l)) / beta of one row."""
     top = -np.inf
     for c in range(states):
         top = table[at + c] if table[at + c] > top else top

@@ -27,7 +27,7 @@ _0 = np.uint64(0)
 
 @jit
 def sweep_blocks_of_chain(a, moves, run, betas, work, x, weights, weight_at, tally, width, block):
-    """One chain: draws at random where there are no weights, else herded in time."""
+    """Sweep one chain: random draws if there are no weights, else herding in time."""
     n, blocks, current = np.uint64(len(x)), len(a.block_start) - 1, np.nan
     scope_start, scope, stride, table_at = a.scope_start, a.scope, a.scope_stride, a.table_at
     variable, states_of, table, in_logs = a.variable, a.states, work.table, work.in_logs
@@ -61,7 +61,7 @@ def sweep_blocks_of_chain(a, moves, run, betas, work, x, weights, weight_at, tal
 
 @jit
 def table_row(scope, stride, first, last, x, n, k):
-    """The row of a table, given the variables of its scope, which have new values."""
+    """Return the row of a table, given the variables of its scope, which have new values."""
     row = 0
     for at in range(first, last):
         row += np.int64(x[scope[at] * n + k]) * stride[at]
@@ -70,8 +70,7 @@ def table_row(scope, stride, first, last, x, n, k):
 
 @jit
 def round_row(table, at, states, is_log, beta, one, logits, p):
-    """p at scale `one` from a row of logarithms, or of what the probabilities are proportional to;
-    all equal where nothing is possible."""
+    """Return p at scale `one` from logarithms or unnormalised values; uniform if all are 0."""
     if is_log:
         for c in range(states):
             logits[c] = table[at + c]
@@ -91,7 +90,7 @@ def round_row(table, at, states, is_log, beta, one, logits, p):
 
 @jit
 def sweep_blocks_of_herd(a, moves, run, betas, work, orders, x, phases, tally, ones, width, block):
-    """A herd: every member sums the block out, then a variable is drawn by all of them at once."""
+    """Sweep a herd: every member sums the block out, then all draw each variable at once."""
     n, rows, flat = orders.shape[1], orders.shape[0], orders.reshape(-1)
     variables, blocks, current = np.uint64(len(x) // n), len(a.block_start) - 1, np.nan
     scope_start, scope, stride, table_at = a.scope_start, a.scope, a.scope_stride, a.table_at

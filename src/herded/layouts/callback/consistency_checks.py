@@ -1,4 +1,4 @@
-"""Checks of what a user's functions promise, when a chain starts and at intervals later.
+"""Checks that a user's functions keep their contract, at the start of a chain and at intervals.
 
 The checks do not change a chain, with one exception: its statistics are rebuilt at the same sweeps,
 so that rounding errors do not accumulate, whatever the blocks that a run is cut into.
@@ -37,7 +37,7 @@ COMPILED_UPDATE_SECONDS = 1e-7
 
 
 def sweeps_between_checks(updates: int) -> int:
-    """Sweeps between two checks: a power of two, and more where sweeps are short.
+    """Return the sweeps between two checks: a power of two, more for short sweeps.
 
     Statistics are rebuilt then, so that the bits of a run depend on this number.
     """
@@ -50,7 +50,7 @@ def sweeps_between_checks(updates: int) -> int:
 def ranges_between_checks(
     model: ConditionalModel, x: np.ndarray, state: State, sweeps: int
 ) -> Iterator[tuple[int, int]]:
-    """Ranges of `sweeps` from the state's own on, each after a look if one is due."""
+    """Yield ranges of `sweeps` from the state's own on, each after a check if due."""
     often, begun, first = sweeps_between_checks(x.size), state.sweep, 0
     while first < sweeps:
         now = begun + first
@@ -104,7 +104,7 @@ def check_locality(model: ConditionalModel, x: np.ndarray, i: int, bits: int) ->
             raise ModelError(
                 f"expected a conditional of variable {variable_text(model, i)} that does not "
                 f"depend on its own state x[i], but it changes by {gap:.3g} when x[i] does: take "
-                "x[i] out of the function, or of what statistics and changed make of it"
+                "x[i] out of the function, or out of statistics and changed"
             )
     stranger = _pick_non_neighbour(model, i, bits)
     if stranger is not None:
@@ -138,13 +138,13 @@ def compare_compiled_with_plain(model: ConditionalModel, x: np.ndarray) -> None:
 
 
 def diagnose_functions(model: ConditionalModel, x: np.ndarray) -> list[Diagnostic]:
-    """What speaks against functions at states `x` (members, N)."""
+    """Find faults of functions at states `x` (members, N)."""
     found = (_find_plain_functions(model, x[:1]), _find_inconsistency(model, x[:1]))
     return [one for one in found if one is not None]
 
 
 def _find_plain_functions(model: ConditionalModel, x: np.ndarray) -> Diagnostic | None:
-    """Functions that could not be compiled, and what that costs."""
+    """Find functions that could not be compiled, and what that costs."""
     is_asked_for = model.compiled is False or model.vectorised  # NumPy for all members at once
     if model.callbacks.fast is not None or is_asked_for or not model.callbacks.why_plain:
         return None
@@ -165,7 +165,7 @@ def _find_plain_functions(model: ConditionalModel, x: np.ndarray) -> Diagnostic 
 
 
 def _find_inconsistency(model: ConditionalModel, x: np.ndarray) -> Diagnostic | None:
-    """Conditionals that no distribution has.
+    """Find conditionals that belong to no distribution.
 
     Two variables that change one after the other and then back again come back to the same
     probability, if there is one.
@@ -202,7 +202,7 @@ class ProbeMember:
         self.place = self.members.place(calls)
 
     def logits(self, i: int) -> np.ndarray:
-        """What conditional writes for variable i; NaN where it writes nothing."""
+        """Return what conditional writes for variable i; NaN where it writes nothing."""
         states, out = int(self.model.cardinalities[i]), self.members.out
         out[:] = np.nan
         self.calls.visit(i, self.place)
@@ -218,7 +218,7 @@ class ProbeMember:
         return found
 
     def probabilities(self, i: int) -> np.ndarray | None:
-        """The conditional of variable i, or None where no state of it is possible."""
+        """Return the conditional of variable i, or None where no state of it is possible."""
         logits = self.logits(i)
         if np.isneginf(logits).all():
             return None
@@ -236,7 +236,7 @@ class ProbeMember:
 
 
 def _gap(first: np.ndarray, now: np.ndarray | None) -> float:
-    """How far two conditionals are apart; 1 where one is none."""
+    """Return how far two conditionals are apart; 1 where one is none."""
     return 1.0 if now is None else float(np.abs(now - first).max())
 
 
@@ -246,7 +246,7 @@ def _variables_compared_at_start(model: ConditionalModel) -> list[int]:
 
 
 def _pick_variables(model: ConditionalModel, key: np.uint64, most: int) -> list[int]:
-    """Some free variables, all if they are few."""
+    """Return some free variables, all if they are few."""
     free = np.flatnonzero(model.evidence < 0)
     order = np.argsort(random_bits_array(np.uint64(key), len(free)), kind="stable")
     found: list[int] = free[order[:most]].tolist()
@@ -254,13 +254,13 @@ def _pick_variables(model: ConditionalModel, key: np.uint64, most: int) -> list[
 
 
 def _other_states(model: ConditionalModel, x: np.ndarray, i: int, bits: int) -> list[int]:
-    """Another state of variable i, or none if it has but one."""
+    """Return another state of variable i, or none if it has only one."""
     states, now = int(model.cardinalities[i]), int(x[0, i])
     return [(now + 1 + bits % (states - 1)) % states] if states > 1 else []
 
 
 def _pick_non_neighbour(model: ConditionalModel, i: int, bits: int) -> int | None:
-    """A free variable that is said to be no neighbour of i."""
+    """Return a free variable that is said to be no neighbour of i."""
     if model.neighbour_lists is None:
         return None
     far = np.flatnonzero(model.evidence < 0)

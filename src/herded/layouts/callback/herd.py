@@ -83,7 +83,7 @@ class CallbackHerdLayout(HerdLayout):
         return diagnose_functions(self.model, self._rows(states[0]))
 
     def _rows(self, state: State) -> np.ndarray:
-        """The states (members, N) of a herd, which may be written."""
+        """Return the states (members, N) of a herd, which may be written."""
         rows: np.ndarray = state.x.reshape(self.members, self.n_stored)
         return rows
 

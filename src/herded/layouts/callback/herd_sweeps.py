@@ -23,7 +23,7 @@ _0 = np.uint64(0)
 
 
 class SystematicDrawArrays(NamedTuple):
-    """What a herd's draws read and write."""
+    """The arrays that a herd's draws read and write."""
 
     cardinalities: np.ndarray
     orders: np.ndarray
@@ -37,7 +37,7 @@ class SystematicDrawArrays(NamedTuple):
 
 @jit
 def callback_herd_sweeps(visit, follow, own, h, scan, run, betas, block):
-    """A herd."""
+    """Sweep a herd."""
     place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, cards = own.x, own.alarm, scan.order, h.cardinalities
     order = variables.copy()
@@ -61,7 +61,7 @@ def callback_herd_sweeps(visit, follow, own, h, scan, run, betas, block):
 
 @jit
 def draw_scalars(h, run, logits, i, s, beta):
-    """New states of a binary variable in all members: one phase, or two of few members."""
+    """Draw a binary variable in all members: one phase, or two for few members."""
     n, p, phases = np.uint64(len(logits)), h.p, h.phases
     clock = np.uint64(run.sweep + s) * np.uint64(len(h.cardinalities)) + np.uint64(i)
     for k in range(n):
@@ -80,7 +80,7 @@ def draw_scalars(h, run, logits, i, s, beta):
 
 @jit
 def draw_vectors(h, run, logits, i, s, beta):
-    """New states of a variable of any cardinality: a phase for each split of the states in two."""
+    """Draw a variable of any cardinality: a phase for each split of the states in two."""
     n, widest, states, new = np.uint64(len(logits)), logits.shape[1], h.cardinalities[i], h.new
     clock = np.uint64(run.sweep + s) * np.uint64(len(h.cardinalities)) + np.uint64(i)
     phases, flat, upto, first = h.phases, h.orders.reshape(-1), h.upto, np.int64(i) * widest

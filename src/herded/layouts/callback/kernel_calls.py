@@ -1,4 +1,4 @@
-"""What chains and herds of callback models share: orders of visits, what members keep."""
+"""The common parts of chains and herds of callback models: orders of visits, kept statistics."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ STATISTICS_PREFIX = "statistics"  # what a chain keeps, by the names of a checkp
 
 
 def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
-    """The neighbours of every variable that are free, as kernels know them from factors."""
+    """Return the neighbours of every variable that are free, as kernels know them from factors."""
     n, none = model.n_variables, np.zeros(0, np.int64)
     start, members = np.zeros(n + 1, np.int64), none
     if model.neighbour_lists is not None:
@@ -47,12 +47,12 @@ def neighbour_arrays(model: ConditionalModel) -> FactorArrays:
 
 
 def callback_visit_order(model: ConditionalModel, scan: Scan, near: FactorArrays) -> ScanArrays:
-    """The order of visits, in one segment: what is kept may be of all variables."""
+    """Return the order of visits, in one segment: what is kept may be of all variables."""
     by_colour = isinstance(scan, str) and scan in ("checkerboard", "colour")
     if by_colour and model.neighbour_lists is None:
         raise MethodError(
-            f"expected neighbours= of a ConditionalModel for scan={scan!r}, got none, so that all "
-            'are neighbours of all: use scan="sequential"'
+            f"expected neighbours= of a ConditionalModel for scan={scan!r}, got none, so every "
+            'variable is a neighbour of every other: use scan="sequential"'
         )
     order = compile_scan(scan, near, model.evidence < 0, whole=True)
     if order.policy[0] == JACOBI:
@@ -64,7 +64,7 @@ def callback_visit_order(model: ConditionalModel, scan: Scan, near: FactorArrays
 
 
 def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -> str | None:
-    """The weights that a draw asks for, as this layout has them: hashed where they are many."""
+    """Return the weights a draw asks for as this layout has them: hashed if many."""
     weights = draw.weights
     if weights == "shared":
         raise MethodError(
@@ -87,19 +87,19 @@ def supported_weights(model: ConditionalModel, draw: Draw, near: FactorArrays) -
 
 
 def statistics_of(state: State) -> tuple[np.ndarray, ...]:
-    """What the members of a chain keep, as their functions know it."""
+    """Return the statistics of the members of a chain, as their functions use them."""
     count = sum(name.startswith(STATISTICS_PREFIX) for name in state.method_arrays)
     return tuple(state.method_arrays[f"{STATISTICS_PREFIX}{a}"] for a in range(count))
 
 
 def build_statistics(model: ConditionalModel, x: np.ndarray) -> dict[str, np.ndarray]:
-    """What members at `x` (members, N) keep, by name."""
+    """Build the statistics of members at `x` (members, N), by name."""
     with translate_callback_errors("statistics"):
         return {f"{STATISTICS_PREFIX}{a}": part for a, part in enumerate(model.callbacks.build(x))}
 
 
 class KernelCaller:
-    """Calls a kernel with a model's functions: compiled, or as plain Python if these are.
+    """A caller of kernels with a model's functions: compiled, or as plain Python.
 
     All calls have arguments of the same types, which are inspected once.
     """
@@ -130,7 +130,7 @@ class KernelCaller:
 
 
 class translate_callback_errors:  # noqa: N801  used like a function
-    """Translates errors of a user's functions into errors that say so."""
+    """A context that turns errors of a user's functions into clear ones."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -144,7 +144,7 @@ class translate_callback_errors:  # noqa: N801  used like a function
 
 
 def invalid_conditional_error(model: ConditionalModel, i: int, logits: np.ndarray) -> ModelError:
-    """The error to raise where the conditional of variable i is none."""
+    """Return the error to raise where the conditional of variable i is none."""
     name = variable_text(model, i)
     if np.isneginf(logits).all():
         return ModelError(

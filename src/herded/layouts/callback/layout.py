@@ -25,7 +25,7 @@ from herded.layouts.state import State
 from herded.models.callbacks.conditional_model import ConditionalModel
 from herded.system.diagnostics.diagnostic import Diagnostic
 
-NOT_A_CALLBACK_MODEL = Refusal("it is not given by conditionals of its own")
+NOT_A_CALLBACK_MODEL = Refusal("it is not a ConditionalModel")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -104,7 +104,7 @@ class CallbackLayout(SiteLayout):
         step: SweepParameters,
         betas: np.ndarray,
     ) -> None:
-        """Sweeps between two looks; tables of hashed weights grow where they must."""
+        """Run sweeps between two checks, and grow tables of hashed weights where needed."""
         room = None if self.scalar else np.empty(self.width, np.int32)
         done, whole = np.zeros(1, np.int64), np.zeros(1, np.uint64)
         while done[0] < len(block):

@@ -41,7 +41,7 @@ from herded.system.numerics.counter_rng import random_bits
 
 
 class CallbackArrays(NamedTuple):
-    """What the functions read and write, for all members."""
+    """The arrays that functions read and write, for all members."""
 
     place: Any  # their argument: the address of all that they read
     keeps: bool  # whether something follows changes
@@ -53,7 +53,7 @@ class CallbackArrays(NamedTuple):
 
 @jit
 def callback_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, block, done):
-    """One chain. `p` is room for a conditional by the vector rule, None by the scalar one.
+    """Sweep one chain; `p` has room for a conditional by the vector rule, or is None.
 
     Arrays are taken out of their tuples above the loops, and few are handed on within them: Numba
     would count references, which takes as long as a draw.
@@ -122,7 +122,7 @@ def callback_sweeps(visit, follow, own, c, f, scan, run, betas, m, p, whole, blo
 
 @jit
 def begin_sweep(c, run, m, policy, variables, order, whole, s):
-    """What comes before the visits of sweep s of a block; False if tables must grow first."""
+    """Prepare sweep s of a block; return False if tables must grow first."""
     mode = len(c.mode)
     if mode >= LAZY and needs_growth(m.filled[0], m.slots[0], run.max_weights):
         return False
@@ -138,7 +138,7 @@ def begin_sweep(c, run, m, policy, variables, order, whole, s):
 
 @jit
 def is_wrong(logits, states, i, alarm):
-    """Whether some member's conditional is no distribution: NaN, +inf, or impossible in all."""
+    """Return whether a member's conditional is no distribution: NaN, +inf, or all -inf."""
     for k in range(len(logits)):
         top = -np.inf
         for c in range(states):
@@ -152,25 +152,25 @@ def is_wrong(logits, states, i, alarm):
 
 @jit
 def draw_bits(key, sweep, n, i):
-    """The random bits of variable i of n in a sweep."""
+    """Return the random bits of variable i of n in a sweep."""
     return random_bits(key, np.uint64(sweep) * np.uint64(n) + np.uint64(i))
 
 
 @jit
 def random_scalar(key, sweep, n, i, p):
-    """The state of binary variable i, drawn."""
+    """Return the state of binary variable i, drawn."""
     return np.int64(draw_scalar(draw_bits(key, sweep, n, i), p))
 
 
 @jit
 def random_vector(key, sweep, n, i, p, states):
-    """The state of a variable of any cardinality, drawn."""
+    """Return the state of a variable of any cardinality, drawn."""
     return np.int64(draw_vector(draw_bits(key, sweep, n, i), p, 0, states))
 
 
 @jit
 def herd_scalar_visit(mode, run, p, w, hashed, plane, i, s):
-    """The state of binary variable i in sweep s of a block, herded by the scalar rule.
+    """Return the state of binary variable i in sweep s of a block, herded by the scalar rule.
 
     `hashed` is what `find_weight` gives.
     """
@@ -184,7 +184,7 @@ def herd_scalar_visit(mode, run, p, w, hashed, plane, i, s):
 
 @jit
 def herd_vector_visit(mode, run, p, cards, mean, widest, w, hashed, pool_start, plane, i, s):
-    """The state of a variable of any cardinality, herded by the vector rule."""
+    """Return the state of a variable of any cardinality, herded by the vector rule."""
     (key, at, met), states = hashed, cards[i]
     if len(mode) == POOLED:
         at = np.int64(
@@ -202,7 +202,7 @@ def herd_vector_visit(mode, run, p, cards, mean, widest, w, hashed, pool_start, 
 
 @jit
 def find_weight(mode, near_start, near, keys, first_slot, slots, filled, x, whole, i):
-    """The key of a visit's context, where its weight is in the table, and whether it is new."""
+    """Return the key of a visit's context, the place of its weight, and whether it is new."""
     first = first_slot[0]
     table = keys[first : first + slots[0]]
     if len(mode) == FULL:
@@ -215,5 +215,5 @@ def find_weight(mode, near_start, near, keys, first_slot, slots, filled, x, whol
 
 @jit
 def follow_hash(whole, i, old, new):
-    """The hash of the whole state after a change."""
+    """Return the hash of the whole state after a change."""
     whole[0] ^= hash_one(i, old) ^ hash_one(i, new)

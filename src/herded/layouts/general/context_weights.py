@@ -1,4 +1,4 @@
-"""Which weight does a visit use? The `weights=` table: how contexts map to weights.
+"""The weights of contexts: which weight a visit uses, by the option `weights=`.
 
     blanket  one weight per state of the neighbours (Algorithm 1)
     shared   one per distinct conditional of a variable (the paper's shared version)
@@ -27,7 +27,7 @@ TABULATED_WEIGHTS = ("blanket", "shared")
 
 
 class ContextArrays(NamedTuple):
-    """How a visit finds its weight; arrays of another mode are empty."""
+    """The arrays by which a visit finds its weight; those of other modes are empty."""
 
     mode: tuple[int, ...]  # its length is the mode: a part of its type, so that each mode gets
     # a kernel of its own without the branches of the others
@@ -38,14 +38,14 @@ class ContextArrays(NamedTuple):
 
 
 def is_hashed(weights: str | None, kind: str) -> bool:
-    """Whether contexts are looked up by hash: tabulated ones have their places already."""
+    """Return whether contexts are looked up by hash: tabulated ones have their places already."""
     return weights == "full" or (weights == "lazy" and kind != "table")
 
 
 def weight_bytes(
     weights: str | None, kind: str, entries: float, width: np.ndarray, segments: np.ndarray
 ) -> float:
-    """An upper bound for the weights of one chain; hashed ones may grow from here."""
+    """Return an upper bound for the weights of one chain; hashed ones may grow from here."""
     if is_hashed(weights, kind):
         slots = float(initial_slot_counts(segments).sum())
         return slots * (8.0 + 4.0 * float(width.max())) + 24.0 * len(segments)
@@ -67,7 +67,7 @@ def check_weights(weights: str) -> None:
 def compile_contexts(
     weights: str | None, tables: TableArrays | None, width: np.ndarray
 ) -> ContextArrays:
-    """The arrays for `weights`, or for a method that draws and has none."""
+    """Return the arrays for `weights`, or for a method that draws and has none."""
     mode = RANDOM_DRAW if weights is None else WEIGHT_MODES[weights]
     if mode == LAZY and tables is not None:
         mode = BLANKET
@@ -86,7 +86,7 @@ def compile_contexts(
 
 
 def _merge_equal_rows(t: TableArrays) -> tuple[np.ndarray, int]:
-    """Rows of one variable with equal conditionals get one weight."""
+    """Give rows of one variable with equal conditionals one weight."""
     shared = np.empty(t.row_start[-1], np.uint32)
     size = _share_rows(t.p, t.row_start, t.entry_start, t.width, shared)
     return shared, int(size)

@@ -24,7 +24,7 @@ class FactorLayout(SiteLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Whatever needs no tables."""
+        """Accept everything that needs no tables."""
         weights = task.draw.weights
         if weights in TABULATED_WEIGHTS:
             raise MethodError(

@@ -1,4 +1,4 @@
-"""What the layouts of pair interactions share: links between neighbours."""
+"""The base of layouts of pair interactions: links between neighbours."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -34,7 +34,7 @@ def propose_pairwise(
     Rows are all as wide as the widest variable, so that their size is limited unless `forced`.
     """
     if task.draw.weights not in (None, "pooled"):
-        return Refusal(f"weights={task.draw.weights!r} is not for it")
+        return Refusal(f"weights={task.draw.weights!r} does not run on it")
     links = find_links(task.graph)
     if isinstance(links, Refusal):
         return links
@@ -50,6 +50,6 @@ def propose_pairwise(
 
 
 def is_affordable(links: float, task: LayoutRequest) -> bool:
-    """Whether `links` bytes fit in memory and are not far more than the factors take."""
+    """Return whether `links` bytes fit in memory and are not far more than the factors take."""
     most = max(ALWAYS_AFFORDABLE_BYTES, 8 * task.graph.log_tables.nbytes)
     return memory_limits.fits_in_memory(links, task.max_memory) and links <= most

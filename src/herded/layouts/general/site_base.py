@@ -1,4 +1,4 @@
-"""What the layouts of general graphs share: a scan, contexts of weights, and segments to sweep."""
+"""The base of layouts of general graphs: a scan, contexts of weights, and segments to sweep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class SiteLayout(SweepableLayout):
         tables: TableArrays | None = None,
         **facts: Any,
     ) -> "SiteLayout":
-        """The layout of a task with these arrays; contexts are those of `tables`."""
+        """Return the layout of a task with these arrays; contexts are those of `tables`."""
         weights = task.draw.weights
         return cls(
             arrays=arrays,
@@ -99,7 +99,7 @@ class SiteLayout(SweepableLayout):
         return {"w": vectors}
 
     def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where each weight vector starts, and how long it is."""
+        """Return where each weight vector starts, and how long it is."""
         if len(self.contexts.mode) in (BLANKET, SHARED):
             return self.table_vectors()
         width = self.factors.cardinalities
@@ -107,7 +107,7 @@ class SiteLayout(SweepableLayout):
         return pools.reshape(-1), np.tile(width, MAX_BINS)
 
     def table_vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same for weights of tabulated contexts."""
+        """Return the same for weights of tabulated contexts."""
         raise NotImplementedError
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
@@ -119,7 +119,7 @@ class SiteLayout(SweepableLayout):
         return State(stored, own, sums, 0, chain, total)
 
     def chain_arrays(self, state: State) -> ChainArrays:
-        """The arrays that kernels change."""
+        """Return the arrays that kernels change."""
         own = state.method_arrays
         return ChainArrays(
             x=state.x,
@@ -135,7 +135,7 @@ class SiteLayout(SweepableLayout):
     def kernel(
         self, step: SweepParameters, sweeps: int, betas: np.ndarray | None
     ) -> Callable[..., None]:
-        """The compiled sweeps, but for (chain arrays, block, done, first, last)."""
+        """Return the compiled sweeps, without (chain arrays, block, done, first, last)."""
         raise NotImplementedError
 
     def sweep(self, call: SweepCall) -> None:
@@ -155,6 +155,6 @@ class SiteLayout(SweepableLayout):
 
 
 def estimate_weight_bytes(task: LayoutRequest, kind: str) -> float:
-    """Bytes of one chain's weights on a layout of this kind."""
+    """Estimate the bytes of one chain's weights on a layout of this kind."""
     draw = task.draw
     return weight_bytes(draw.weights, kind, task.entries, task.width, task.order.segments)

@@ -89,7 +89,7 @@ class SiteHerdLayout(MemberLanesLayout):
         return {"phases": phases}
 
     def kernel(self) -> Callable[..., None]:
-        """The compiled sweeps, with where conditionals are."""
+        """Return the compiled sweeps, with the places of conditionals."""
         raise NotImplementedError
 
     def sweep(self, call: SweepCall) -> None:

@@ -33,7 +33,7 @@ _NONE, _ONE, _31 = np.uint32(0), np.uint32(1), np.uint32(31)
 
 @jit
 def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
-    """Binary variables: one phase each, at scale 2^31, or two of few members."""
+    """Sweep binary variables: one phase each, at scale 2^31, or two for few members."""
     x, phases, tally, ones = m.x, m.phases, m.tally, m.ones
     n, rows_of_orders, flat = np.uint64(orders.shape[1]), orders.shape[0], orders.reshape(-1)
     variables_of, width = np.uint64(scan_length(m, orders)), m.width
@@ -77,7 +77,7 @@ def scalar_herd(t, f, scan, orders, run, betas, m, block, first, last):
 
 @jit
 def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
-    """Variables of any cardinality: a phase for each split of the states in two.
+    """Sweep variables of any cardinality: a phase for each split of the states in two.
 
     `shares` are those of the splits of a table's rows.
     """
@@ -152,13 +152,13 @@ def vector_herd(t, shares, f, scan, orders, run, betas, m, block, first, last):
 
 @jit
 def scan_length(m, orders):
-    """How many variables the model has: counters of streams are (sweep, variable)."""
+    """Return how many variables the model has: counters of streams are (sweep, variable)."""
     return len(m.x) // orders.shape[1]
 
 
 @jit
 def find_bits(neighbour_start, neighbour, i, x, n, row):
-    """The row of variable i's table for each member, where all neighbours are binary."""
+    """Find the row of variable i's table for each member, if all neighbours are binary."""
     for k in range(n):
         row[k] = 0
     for e in range(neighbour_start[i], neighbour_start[i + _1]):
@@ -169,7 +169,7 @@ def find_bits(neighbour_start, neighbour, i, x, n, row):
 
 @jit
 def find_rows(neighbour_start, neighbour, radix, i, x, n, row):
-    """The row of variable i's table for each member, by Horner's rule."""
+    """Find the row of variable i's table for each member, by Horner's rule."""
     for k in range(n):
         row[k] = 0
     for e in range(neighbour_start[i], neighbour_start[i + _1]):
@@ -180,7 +180,7 @@ def find_rows(neighbour_start, neighbour, radix, i, x, n, row):
 
 @jit
 def find_slices(f, e, x, n, at):
-    """Where each member's slice of the table of entry e starts."""
+    """Find where each member's slice of the table of entry e starts."""
     for k in range(n):
         at[k] = 0
     for o in range(f.other_start[e], f.other_start[e + 1]):
@@ -194,7 +194,7 @@ def find_slices(f, e, x, n, at):
 
 @jit
 def sum_binary_logits(f, i, x, n, at, zero, one):
-    """Both logits of a binary variable for each member."""
+    """Sum both logits of a binary variable for each member."""
     for k in range(n):
         zero[k] = one[k] = 0.0
     for e in range(f.entry_start[i], f.entry_start[i + _1]):
@@ -207,7 +207,7 @@ def sum_binary_logits(f, i, x, n, at, zero, one):
 
 @jit
 def sum_logits(f, i, x, n, states, at, logits):
-    """The logits of a variable for each member, state by state."""
+    """Sum the logits of a variable for each member, state by state."""
     for c in range(np.int64(n) * states):
         logits[c] = 0.0
     for e in range(f.entry_start[i], f.entry_start[i + _1]):
@@ -220,7 +220,7 @@ def sum_logits(f, i, x, n, states, at, logits):
 
 @jit
 def cumulate_and_split(p, at, states, upto, to):
-    """upto[to + k] is the sum of the first k probabilities; gives the share of the upper half."""
+    """Set upto[to + k] to the sum of the first k probabilities; return the upper share."""
     total = np.int64(0)
     upto[to] = 0
     for k in range(states):
@@ -231,7 +231,7 @@ def cumulate_and_split(p, at, states, upto, to):
 
 @jit
 def descend_splits(phi, upto, at, low, high):
-    """A state out of [low, high), by carries: is it in the upper half of what is left?"""
+    """Return a state out of [low, high), by carries: is it in the upper half of what is left?"""
     while high - low > 1:
         middle = (low + high) >> 1
         whole = upto[at + high] - upto[at + low]
@@ -246,7 +246,7 @@ def descend_splits(phi, upto, at, low, high):
 
 @jit
 def descend_all(shares, row, phi, flat, a, b, half, root, states, x, at, n):
-    """The states of all members, by carries at the splits below the root, whose carry is `half`.
+    """Find the states of all members, by carries at the splits below the root.
 
     Every member takes as many steps as the longest way down has, without a branch: whose way is
     over adds nothing to a phase.
@@ -291,7 +291,7 @@ def count_members_in_states(ones, width, i, x, n, states):
 
 @jit
 def fill_shares(p, row_start, entry_start, cardinalities, shares):
-    """What each split gives its upper half, in all rows of a table: a split goes by its middle."""
+    """Tabulate what each split gives its upper half, in all rows: a split goes by its middle."""
     widest = max_value(cardinalities)
     low, high = np.empty((2, widest + 1), np.int64)
     upto = np.empty(widest + 1, np.int64)

@@ -57,7 +57,7 @@ from herded.system.numerics.counter_rng import random_bits
 
 @jit
 def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
-    """Binary variables, scalar rule."""
+    """Sweep binary variables by the scalar rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally
@@ -147,7 +147,7 @@ def scalar_sweeps(t, f, q, c, scan, run, betas, m, block, done, first, last):
 
 @jit
 def vector_sweeps(t, f, c, scan, run, betas, m, block, done, first, last):
-    """Variables of any cardinality, vector rule."""
+    """Sweep variables of any cardinality by the vector rule."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     shared, pool_start, plane, width = c.shared, c.pool_start, c.size // MAX_BINS, c.width
     x, y, w, keys, filled, tally = m.x, m.y, m.w, m.keys, m.filled, m.tally

@@ -1,4 +1,4 @@
-"""Conditionals tabulated: one row for every state of a variable's free neighbours.
+"""Tabulated conditionals: one row for every state of a variable's free neighbours.
 
     row = (..(x_a * K_b + x_b) * K_c + ..) over the neighbours a < b < c .., by Horner's rule
 
@@ -28,7 +28,7 @@ SLOW_FILL_VALUES = 2**29  # values of factors in tables that take ten seconds or
 
 
 class TableArrays(NamedTuple):
-    """Where each variable's rows are, and the fixed-point conditionals in them."""
+    """The rows of each variable, and the fixed-point conditionals in them."""
 
     width: np.ndarray  # (N,) entries of a row: 1 (scalar rule) or the cardinality
     row_start: np.ndarray  # (N+1,) numbers of the variable's rows among all rows
@@ -125,7 +125,7 @@ def _warn_of_large(factors: FactorArrays, rows: np.ndarray) -> None:
 
 @jit
 def _near_neighbours(start, neighbour, n):
-    """The first MAX_NEAR_NEIGHBOURS neighbours of n variables at the right ends of rows, and
+    """Return the first MAX_NEAR_NEIGHBOURS neighbours of n variables at the right ends of rows, and
     their masks.
     """
     near, mask = np.zeros((n, MAX_NEAR_NEIGHBOURS), np.uint32), np.zeros(n, np.int64)
@@ -139,7 +139,7 @@ def _near_neighbours(start, neighbour, n):
 
 @jit
 def _set_neighbours(factors, i, row, x):
-    """The neighbours of variable `i` as in its row number `row`."""
+    """Set the neighbours of variable `i` as in its row number `row`."""
     for n in range(factors.neighbour_start[i + 1] - 1, factors.neighbour_start[i] - 1, -1):
         j = factors.neighbour[n]
         x[j] = row % factors.cardinalities[j]
@@ -159,7 +159,7 @@ def _next_neighbours(factors, i, x):
 
 @jit
 def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p, _):
-    """Rows `begin` to `end` among those of all variables; the first is one of variable `i`."""
+    """Fill rows `begin` to `end` among those of all variables, from variable `i` on."""
     while begin < end:
         _set_neighbours(factors, i, begin - row_start[i], x)
         last = min(end, row_start[i + 1])
@@ -172,7 +172,7 @@ def _fill_scalar(factors, row_start, entry_start, i, begin, end, x, p, _):
 
 @jit
 def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
-    """The same for more than two states."""
+    """Do the same for more than two states."""
     logits = np.empty(max_value(factors.cardinalities))
     while begin < end:
         _set_neighbours(factors, i, begin - row_start[i], x)
@@ -187,7 +187,7 @@ def _fill_vector(factors, row_start, entry_start, i, begin, end, x, p, scale):
 
 @jit
 def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
-    """The row of variable `i` that the state `x` of binary variables selects.
+    """Return the row of variable `i` that the state `x` of binary variables selects.
 
     The loop over the near ones always has MAX_NEAR_NEIGHBOURS turns, so that no end must be
     guessed; what it reads where there are fewer is masked.
@@ -205,7 +205,7 @@ def row_of_bits(near, near_mask, neighbour_start, neighbour, i, x):
 
 @jit
 def context_row(neighbour_start, neighbour, radix, i, x):
-    """The row of variable `i` that the state `x` selects."""
+    """Return the row of variable `i` that the state `x` selects."""
     row = 0
     for n in range(neighbour_start[i], neighbour_start[i + 1]):
         row = row * radix[n] + np.int64(x[neighbour[n]])
@@ -213,7 +213,7 @@ def context_row(neighbour_start, neighbour, radix, i, x):
 
 
 def row_entries(t: TableArrays) -> tuple[np.ndarray, np.ndarray]:
-    """For every row: the variable it belongs to, and its first entry in p."""
+    """Return for every row the variable it belongs to, and its first entry in p."""
     owner = np.repeat(np.arange(len(t.width)), np.diff(t.row_start))
     row = np.arange(len(owner)) - t.row_start[owner]
     return owner, t.entry_start[owner] + row * t.width[owner]

@@ -29,7 +29,7 @@ class TableLayout(SiteLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Tables where the weights demand them, or where they are small."""
+        """Accept tables if the weights require them, or if they are small."""
         few = memory_limits.fits_in_memory(task.entries * 8, task.max_memory)
         few = few and task.entries <= MAX_ENTRIES_PER_VARIABLE * len(task.free)
         weights = task.draw.weights

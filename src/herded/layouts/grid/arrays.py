@@ -123,8 +123,7 @@ def compile_lattice(
     kind: type[np.unsignedinteger] = np.uint32,
     origin: tuple[int, int] = (0, 0),
 ) -> LatticeArrays:
-    """The conditionals of a two-state lattice, at scale 2^31, or for `kind` np.uint8 as herds
-    have them.
+    """Compute conditionals of a two-state lattice at scale 2^31, or as bytes for herds.
 
     `origin` is the place of row 0 and column 0 of the whole lattice where `model` is a patch of it.
     """
@@ -148,7 +147,7 @@ def compile_lattice(
 
 
 def count_table_entries(shape: tuple[int, ...], by_count: bool) -> int:
-    """Conditionals of all places, those included that no site has."""
+    """Count conditionals of all places, those without a site included."""
     rows, columns, strips = strip_shape(*shape)
     return (
         2

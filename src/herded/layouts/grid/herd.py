@@ -38,7 +38,7 @@ NO_STRIP_PHASES = np.zeros((2, 0, 0), np.uint8)
 
 
 def herd_state_bytes(sites: float, herd: SystematicDraw) -> float:
-    """Bytes of the states of a herd, now and when its burn-in ended, sums, counts and phases."""
+    """Return the bytes of a herd's states, now and at the end of burn-in, and of its sums."""
     return sites * (2.0 * count_words(herd.members) + 16.0 + 2.0 * herd.kept)
 
 
@@ -64,7 +64,7 @@ class WordHerdLayout(HerdLayout):
         return np.uint8
 
     def pack_words(self, states: np.ndarray) -> np.ndarray:
-        """States (members, N) as words (words, N)."""
+        """Pack states (members, N) as words (words, N)."""
         words = np.zeros((self.words, self.model.n_variables), np.uint8)
         for k in range(self.members):  # one by one: all at once would take twice their bytes again
             words[k // MEMBERS_PER_WORD] |= states[k].astype(np.uint8) << np.uint8(
@@ -73,7 +73,7 @@ class WordHerdLayout(HerdLayout):
         return words
 
     def herd_arrays(self, state: State) -> GridHerdArrays:
-        """The arrays that kernels change."""
+        """Return the arrays that kernels change."""
         phases = NO_STRIP_PHASES
         if self.kept:
             phases = state.method_arrays["phases"].reshape(2, self.n_parallel_parts, -1)
@@ -88,14 +88,14 @@ class GridHerdLayout(WordHerdLayout, ColourPackedLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Herds on a lattice of two states."""
+        """Accept herds on a lattice of two states."""
         model = find_grid(task)
         if isinstance(model, Refusal):
             return model
         if model.log_unary.shape[2] != 2:
             return Refusal("its variables have more than two states")
         if model.n_variables < MIN_GRID_HERD_SITES and not forced:
-            return Refusal(f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
+            return Refusal(f"with fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
         by_count, herd = model.counts_suffice, task.herd
         tables = BYTES_PER_CONDITIONAL * float(count_table_entries(model.shape, by_count))
         sites = count_table_entries(model.shape, True) / CONTEXTS_BY_COUNT
@@ -115,7 +115,7 @@ class GridHerdLayout(WordHerdLayout, ColourPackedLayout):
         return (self.arrays.p,)
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        """(2, rows + 2, words, columns + 2): half-lattices of words in a border."""
+        """Pack states as (2, rows + 2, words, columns + 2) words within a border."""
         h, w = self.model.shape
         if states.strides[0] == 0:  # all members start alike
             words = np.zeros((self.words, h * w), np.uint8)

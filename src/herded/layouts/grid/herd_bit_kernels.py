@@ -109,7 +109,7 @@ def add_and_carry(low, high, p, new, place):
 
 @jit
 def draw_member_by_count(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4):
-    """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
+    """Draw one member: s0, s1, s2 are the bits of the number of neighbours that are 1."""
     odd = U1(s0 & place) != _NONE
     few = q1 if odd else q0
     many = q3 if odd else q2
@@ -153,7 +153,7 @@ def draw_4_members_by_count(work, at, places, order):
 
 @jit
 def select_of_4(first, second, q0, q1, q2, q3):
-    """One of four, by two bits."""
+    """Select one of four by two bits."""
     low = q1 if first else q0
     high = q3 if first else q2
     return high if second else low

@@ -61,7 +61,7 @@ MAX_WORDS_PER_BYTE_COUNT = 31  # whose ones a byte counts
 
 
 class GridHerdArrays(NamedTuple):
-    """The arrays of a herd that kernels change; empty where not asked for."""
+    """The arrays of a herd that kernels change; empty where not needed."""
 
     x: np.ndarray  # (2, rows + 2, words, columns + 2), in a border of zeros or of the other side
     phases: np.ndarray  # (2, strips, cells of low and high ones), if they are kept
@@ -169,7 +169,7 @@ def grid_herd_sweeps(five, sixteen, places, frame, run, herd, block, regions):
 
 @jit
 def draw_strip_phases(work, lanes, bits):
-    """Fresh phases and roundings."""
+    """Draw fresh phases and roundings."""
     a, b = key_words(bits)
     for m in range(_0, U8(lanes), LANES_U8):
         at = m // LANES_U8 * ROW_BUFFER_SIZE
@@ -184,7 +184,7 @@ def draw_strip_phases(work, lanes, bits):
 
 @jit
 def draw_fine_chances(work, lanes, bits):
-    """Two fresh random bytes for each lane; 32 random bits serve two lanes of a cell."""
+    """Draw two random bytes for each lane; 32 random bits serve two lanes of a cell."""
     a, b = key_words(bits)
     for m in range(_0, U8(lanes), LANES_U8):
         at = m // LANES_U8 * ROW_BUFFER_SIZE + FINE_RANDOM_BYTES_AT
@@ -198,7 +198,7 @@ def draw_fine_chances(work, lanes, bits):
 
 @jit
 def load_strip_phases(work, lanes, phases, start, bits, sweep):
-    """Kept phases, and roundings that are random numbers of the sites but for turns of `_STEP`."""
+    """Load kept phases, and roundings: random numbers of the sites plus turns of `_STEP`."""
     a, b = key_words(bits)
     turned = U1(U1(sweep) * _STEP)
     for m in range(_0, U8(lanes), LANES_U8):
@@ -225,7 +225,7 @@ def save_strip_phases(work, lanes, phases, start):
 
 @jit
 def shuffle_words(turns, key):
-    """A random order of the words (Fisher and Yates)."""
+    """Shuffle the words (Fisher and Yates)."""
     for g in range(len(turns)):
         turns[g] = g
     for last in range(len(turns) - 1, 0, -1):
@@ -235,7 +235,7 @@ def shuffle_words(turns, key):
 
 @jit
 def run_of_lanes(r, m, columns):
-    """Where in `work` the sites from (r, m) on lie, and how many of the row are in that cell."""
+    """Return where in `work` the sites from (r, m) on lie, and how many of the row fit."""
     site = U8(r * columns) + m
     lane = site % LANES_U8
     return site // LANES_U8 * ROW_BUFFER_SIZE + lane, min(LANES_U8 - lane, U8(columns) - m)
@@ -243,7 +243,7 @@ def run_of_lanes(r, m, columns):
 
 @jit
 def count_neighbours(work, x, other, row, rows, columns, shift):
-    """How many neighbours are 1, in binary, and no new state yet."""
+    """Count neighbours that are 1, in binary, and clear the new states."""
     for r in range(rows):
         # Column m of a padded half-lattice is m + 1, and a row that starts at column 0 has its left
         # neighbours one column before.
@@ -265,7 +265,7 @@ def count_neighbours(work, x, other, row, rows, columns, shift):
 
 @jit
 def copy_neighbours(work, x, other, row, rows, columns, shift):
-    """The neighbours left, right, up, down, and no new state yet."""
+    """Copy the neighbours left, right, up, down, and clear the new states."""
     for r in range(rows):
         here, m = other + U8(r) * row, _0
         left_at = here + U8((shift + r) & 1)

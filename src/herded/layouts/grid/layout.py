@@ -23,12 +23,12 @@ from herded.system.aligned_arrays import aligned_zeros
 
 
 def ones_buffer(state: State) -> np.ndarray:
-    """Where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
+    """Return where a kernel counts samples with x = 1: bytes, also if there is no room for any."""
     return state.state_counts.astype(np.uint8, copy=False)
 
 
 def find_grid(task: LayoutRequest) -> Lattice | Refusal:
-    """The lattice of a task that the grid kernels can run."""
+    """Return the lattice of a task that the grid kernels can run."""
     model = task.model
     if not isinstance(model, Lattice):
         return Refusal("the model is not a lattice")
@@ -42,7 +42,7 @@ def find_grid(task: LayoutRequest) -> Lattice | Refusal:
 
 
 def refuse_draw(task: LayoutRequest) -> Refusal | None:
-    """A refusal of draws and scans that no lattice kernel has."""
+    """Return a refusal of draws and scans that no lattice kernel has."""
     if task.draw.vector:
         return Refusal("slack needs weight vectors")
     if not (isinstance(task.scan, str) and task.scan == "checkerboard"):
@@ -96,7 +96,7 @@ class ColourPackedLayout(WaveLayout):
         return State(stored, draw.start(self, chain), sums, 0, chain, total)
 
     def kernel(self, state: State) -> tuple[Any, np.ndarray | None, int]:
-        """The compiled sweeps with their tables, the weights, and the bytes that a sweep reads."""
+        """Return the compiled sweeps, the weights, and the bytes that a sweep reads."""
         raise NotImplementedError
 
     def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
@@ -117,16 +117,18 @@ class GridLayout(ColourPackedLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Weights of Algorithm 1 or shared ones, or draws, on a lattice of two states."""
+        """Accept weights of Algorithm 1, shared ones or draws, on a lattice of two states."""
         model, weights = find_grid(task), task.draw.weights
         if isinstance(model, Refusal):
             return model
         if model.log_unary.shape[2] != 2:
             return Refusal("its variables have more than two states")
         if weights not in (None, *TABULATED_WEIGHTS):
-            return Refusal(f"weights={weights!r} is not for lattices of two states")
+            return Refusal(f"weights={weights!r} does not run on lattices of two states")
         if weights == "shared" and not model.counts_suffice:
-            return Refusal("its conditionals are not told apart by how many neighbours are 1")
+            return Refusal(
+                "its conditionals depend on more than the number of neighbours that are 1"
+            )
         # whether a pixel's conditionals depend only on how many neighbours are 1
         by_count = model.counts_suffice and weights != "blanket"
         tables = 4.0 * count_table_entries(model.shape, by_count)

@@ -70,7 +70,7 @@ def grid_sweeps(
 
 @jit
 def zero_bytes(n):
-    """Bytes that are 0, by a loop: `np.zeros` is one more function to compile."""
+    """Allocate bytes that are 0 by a loop: `np.zeros` is one more function to compile."""
     room = np.empty(n, np.uint8)
     for m in range(n):
         room[m] = 0
@@ -79,7 +79,7 @@ def zero_bytes(n):
 
 @jit
 def find_contexts(x, by_count, colour, first, rows, context):
-    """Each site's context: how many neighbours are 1, or the bits left, right, up, down."""
+    """Find each site's context: how many neighbours are 1, or the bits left, right, up, down."""
     columns = x.shape[2] - 2
     other = x[1 - colour]
     for r in range(first, first + rows):
@@ -98,7 +98,7 @@ def find_contexts(x, by_count, colour, first, rows, context):
 
 @jit
 def herd_strip(p, w, colour, strip, contexts, context, new):
-    """Steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
+    """Do steps 3 and 4 of Algorithm 1 for all sites of a strip, cell by cell."""
     size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
@@ -117,7 +117,7 @@ def herd_strip(p, w, colour, strip, contexts, context, new):
 
 @jit
 def draw_strip_states(p, colour, strip, contexts, context, key, clock, new):
-    """Gibbs sampling of a strip, cell by cell."""
+    """Sample a strip by Gibbs sampling, cell by cell."""
     size = len(contexts) * LANES
     for cell in range(len(context) // LANES):
         planes = p[colour, strip, cell * size : (cell + 1) * size]
@@ -131,7 +131,7 @@ def draw_strip_states(p, colour, strip, contexts, context, key, clock, new):
 
 @jit
 def conditional_of_lane(planes, contexts, here, m):
-    """p of lane m, whose context is `here`."""
+    """Return p of lane m, whose context is `here`."""
     one = planes[m]
     for q in range(1, len(contexts)):
         other = planes[q * LANES + m]  # read whether it is needed or not: neither gather nor mask

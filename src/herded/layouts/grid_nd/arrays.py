@@ -35,7 +35,7 @@ MAX_DIMENSIONS = 7
 
 
 class RowPackingShape(NamedTuple):
-    """How a lattice lies in rows."""
+    """The layout of a lattice in rows."""
 
     layer: int  # rows of a layer of the first axis, and of zeros before all others
     rows: int  # of a strip
@@ -74,7 +74,7 @@ class GridNDArrays(NamedTuple):
 
 
 def row_packing_shape(shape: tuple[int, ...]) -> RowPackingShape:
-    """Rows and strips of a lattice."""
+    """Return the rows and strips of a lattice."""
     wide, layers = (shape[-1] + 1) // 2 + 2, shape[0] if len(shape) > 1 else 1
     layer = math.prod(shape[1:-1])
     together = min(layers, -(-MIN_STRIP_SITES // (layer * (wide - 2))))
@@ -82,12 +82,12 @@ def row_packing_shape(shape: tuple[int, ...]) -> RowPackingShape:
 
 
 def n_contexts(shape: tuple[int, ...]) -> int:
-    """Planes of p: room for every number of neighbours."""
+    """Return the planes of p: one for every number of neighbours."""
     return CONTEXTS_UP_TO_3D if len(shape) <= 3 else CONTEXTS_UP_TO_7D
 
 
 def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> GridNDArrays:
-    """The conditionals of a two-state lattice, at scale 2^31, or in bytes as herds have them."""
+    """Compute conditionals of a two-state lattice at scale 2^31, or as bytes for herds."""
     frame, contexts = row_packing_shape(model.shape), n_contexts(model.shape)
     adjacent_rows, parity = (
         neighbour_rows(model.shape, model.is_periodic_by_axis, frame),
@@ -118,7 +118,7 @@ def compile_grid_nd(model: Lattice, kind: type[np.uint32] | type[np.uint8]) -> G
 def neighbour_rows(
     shape: tuple[int, ...], joined: tuple[bool, ...], frame: RowPackingShape
 ) -> np.ndarray:
-    """(total, 2 (d - 1)) rows of a state before and behind each row, along all axes but the last.
+    """Return (total, 2 (d - 1)) rows before and behind each row, on all axes but the last.
 
     Beyond an open border, and of rows without sites, they are some of the zeros, one behind the
     other as the rows are.
@@ -138,14 +138,14 @@ def neighbour_rows(
 
 
 def row_parity(shape: tuple[int, ...], frame: RowPackingShape) -> np.ndarray:
-    """(rows of all strips,) parities of the sum of a row's coordinates; 0 where no site is."""
+    """Return the parities of the sums of rows' coordinates; 0 where no site is."""
     parity = np.zeros(frame.total, np.int64)
     parity[: frame.height] = np.indices(shape[:-1]).sum(axis=0).ravel() & 1
     return parity
 
 
 def find_runs(near: np.ndarray, frame: RowPackingShape) -> tuple[np.ndarray, np.ndarray]:
-    """Runs, each within a strip, and which are the first of each strip."""
+    """Find runs, each within a strip, and which are the first of each strip."""
     new = np.ones(frame.total, bool)
     new[1:] = (np.diff(near, axis=0) != 1).any(axis=1)
     new[:: frame.rows] = True
@@ -158,7 +158,7 @@ def find_runs(near: np.ndarray, frame: RowPackingShape) -> tuple[np.ndarray, np.
 
 @jit
 def _fill_grid_nd(log_unary, coupling, unlike, clamped, others, parity, ring, rows, wide, p):
-    """Conditionals by place and number; `others` are a row's neighbours along further axes."""
+    """Fill conditionals by place and number; `others` are neighbours along further axes."""
     height, width, _ = log_unary.shape
     contexts = p.shape[3] // (BYTES_PER_CONDITIONAL if p.itemsize == 1 else 1)
     logits = np.empty(2)
@@ -180,7 +180,7 @@ def _fill_grid_nd(log_unary, coupling, unlike, clamped, others, parity, ring, ro
 
 
 def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """(..., N) sites as (..., 2, rows of all strips, wide) half-lattices; the border is 0."""
+    """Pack (..., N) sites as (..., 2, rows of all strips, wide) half-lattices; the border is 0."""
     frame = row_packing_shape(shape)
     lines = states.reshape(*states.shape[:-1], frame.height, shape[-1])
     packed = np.zeros((*states.shape[:-1], 2, frame.total, frame.wide), states.dtype)
@@ -191,7 +191,7 @@ def pack_rows(states: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def unpack_rows(packed: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The (..., N) sites that `pack_rows` packed."""
+    """Return the (..., N) sites that `pack_rows` packed."""
     frame = row_packing_shape(shape)
     lines = np.empty((*packed.shape[:-3], frame.height, shape[-1]), packed.dtype)
     for colour, first, rows in _half_lattices(row_parity(shape, frame)[: frame.height]):
@@ -201,7 +201,7 @@ def unpack_rows(packed: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _half_lattices(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
-    """Colour, first column, and the rows in which that colour starts there."""
+    """Yield each colour, its first column, and the rows that start there."""
     return [
         (colour, first, np.flatnonzero(parity == colour ^ first))
         for colour in (0, 1)
@@ -210,7 +210,7 @@ def _half_lattices(parity: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
 
 
 def add_border(packed: np.ndarray, layer: int, ring: bool) -> np.ndarray:
-    """(..., rows, wide) between rows of zeros; next to each end of a ring is its other end."""
+    """Add rows of zeros to (..., rows, wide), and the opposite ends of rings."""
     if ring:
         packed[..., 0], packed[..., -1] = packed[..., -2], packed[..., 1]
     before = [(0, 0)] * (packed.ndim - 2)

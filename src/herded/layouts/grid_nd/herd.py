@@ -38,12 +38,12 @@ class GridNDHerdLayout(WordHerdLayout, RowPackedLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Herds on a lattice of two states with equal couplings."""
+        """Accept herds on a lattice of two states with equal couplings."""
         model = find_binary_grid_nd(task)
         if isinstance(model, Refusal):
             return model
         if model.n_variables < MIN_GRID_HERD_SITES and not forced:
-            return Refusal(f"of fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
+            return Refusal(f"with fewer than {MIN_GRID_HERD_SITES} sites most lanes would idle")
         frame, herd = row_packing_shape(model.shape), task.herd
         sites = 2.0 * frame.strips * frame.cells * LANES
         starts = 2.0 * herd.members  # bytes per site, while they are packed
@@ -60,7 +60,7 @@ class GridNDHerdLayout(WordHerdLayout, RowPackedLayout):
         return "cube", self.is_herd, len(self.arrays.contexts), self.kept
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        """(2, words, tall, wide): half-lattices of words in a border."""
+        """Pack states as (2, words, tall, wide) words within a border."""
         halves = pack_rows(self.pack_words(states), self.model.shape).swapaxes(0, 1)
         return add_border(halves, self.frame.layer, self.arrays.ring)
 

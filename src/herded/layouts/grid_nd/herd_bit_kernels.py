@@ -37,7 +37,7 @@ def add_two_bits(s0, s1, s2, a, b):
 
 @jit
 def draw_member_of_7_contexts(low, high, new, s0, s1, s2, place, q0, q1, q2, q3, q4, q5, q6):
-    """One member: s0, s1, s2 are the bits of the number of its neighbours that are 1."""
+    """Draw one member: s0, s1, s2 are the bits of the count of neighbours that are 1."""
     odd, two = U1(s0 & place) != _NONE, U1(s1 & place) != _NONE
     p01 = q1 if odd else q0
     p23 = q3 if odd else q2
@@ -83,7 +83,7 @@ def draw_4_members_of_7_contexts(work, at, places, order):
 
 @jit
 def select_of_8(odd, two, four, q0, q1, q2, q3, q4, q5, q6, q7):
-    """One of eight, by three bits."""
+    """Select one of eight by three bits."""
     p01 = q1 if odd else q0
     p23 = q3 if odd else q2
     p45 = q5 if odd else q4

@@ -143,7 +143,7 @@ def grid_nd_herd_sweeps(seven, fifteen, cube, frame, spare, places, run, herd, b
 
 @jit
 def count_row_neighbours(work, x, other, run, first, layer, wide, side, flip):
-    """How many neighbours of each place of a run are 1, in binary, and no new state yet."""
+    """Count neighbours that are 1 for each place of a run, and clear the new states."""
     begin, end = U8((run[0] - first) * wide), U8((run[0] - first + run[1]) * wide)
     middle = other + U8((layer + run[0]) * wide)
     m = begin

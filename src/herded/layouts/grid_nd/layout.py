@@ -33,19 +33,19 @@ from herded.system.aligned_arrays import aligned_zeros
 
 
 def find_binary_grid_nd(task: LayoutRequest) -> Lattice | Refusal:
-    """The lattice of a task that the kernels of two states and any dimension can run."""
+    """Return the lattice of a task that the kernels of two states and any dimension can run."""
     model = find_two_colour_lattice(task, MAX_DIMENSIONS)
     if isinstance(model, Refusal):
         return model
     if model.log_unary.shape[-1] != 2:
         return Refusal("its variables have more than two states")
     if not model.counts_suffice:
-        return Refusal("its conditionals are not told apart by how many neighbours are 1")
+        return Refusal("its conditionals depend on more than the number of neighbours that are 1")
     return model
 
 
 def find_two_colour_lattice(task: LayoutRequest, most: int) -> Lattice | Refusal:
-    """The lattice of a task, if it has two colours and at most `most` dimensions."""
+    """Return the lattice of a task, if it has two colours and at most `most` dimensions."""
     model = task.model
     if not isinstance(model, Lattice):
         return Refusal("the model is not a lattice")
@@ -101,13 +101,13 @@ class GridNDLayout(RowPackedLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Shared weights, or draws, on a lattice of two states with equal couplings."""
+        """Accept shared weights, or draws, on a lattice of two states with equal couplings."""
         model, weights = find_binary_grid_nd(task), task.draw.weights
         if isinstance(model, Refusal):
             return model
         if weights not in (None, "shared"):
             return Refusal(
-                f"weights={weights!r} is not for lattices of {len(model.shape)} dimensions"
+                f"weights={weights!r} does not run on lattices of {len(model.shape)} dimensions"
             )
         frame = row_packing_shape(model.shape)
         tables = 8.0 * frame.strips * frame.cells * LANES * n_contexts(model.shape)

@@ -63,7 +63,7 @@ def grid_nd_sweeps(cube, frame, drawn, ones, sweep, key, x, w, tally, block, reg
 
 @jit
 def count_neighbours_that_are_1(other, run, first, layer, wide, side, flip, context):
-    """How many neighbours of each place of a run are 1."""
+    """Count the neighbours of each place of a run that are 1."""
     start, n = (run[0] - first) * wide, run[1] * wide
     at = (layer + run[0]) * wide
     here, behind = context[start : start + n], side[start : start + n]

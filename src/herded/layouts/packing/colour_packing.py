@@ -14,7 +14,7 @@ MIN_STRIP_SITES = 512  # least number of sites in a strip
 
 
 def strip_shape(h: int, w: int) -> tuple[int, int, int]:
-    """Rows of a strip, columns of a half-lattice, and how many strips."""
+    """Return the rows of a strip, columns of a half-lattice, and the number of strips."""
     columns = (w + 1) // 2
     rows = min(h, -(-MIN_STRIP_SITES // columns))
     return rows, columns, -(-h // rows)
@@ -25,7 +25,7 @@ def count_cells(sites: int) -> int:
 
 
 def pack_colours(pictures: np.ndarray, height: int) -> np.ndarray:
-    """(..., H, W) pictures as (..., 2, height, M) half-lattices."""
+    """Pack (..., H, W) pictures as (..., 2, height, M) half-lattices."""
     h, w = pictures.shape[-2:]
     packed = np.zeros((*pictures.shape[:-2], 2, height, (w + 1) // 2), pictures.dtype)
     for colour, rows, columns, half in _colour_slices(h, w):
@@ -34,7 +34,7 @@ def pack_colours(pictures: np.ndarray, height: int) -> np.ndarray:
 
 
 def unpack_colours(packed: np.ndarray, h: int, w: int) -> np.ndarray:
-    """The (..., H, W) pictures that `pack_colours` packed."""
+    """Return the (..., H, W) pictures that `pack_colours` packed."""
     pictures = np.empty((*packed.shape[:-3], h, w), packed.dtype)
     for colour, rows, columns, half in _colour_slices(h, w):
         pictures[..., rows, columns] = packed[..., colour, rows, half]
@@ -42,7 +42,7 @@ def unpack_colours(packed: np.ndarray, h: int, w: int) -> np.ndarray:
 
 
 def _colour_slices(h: int, w: int) -> Iterator[tuple[int, slice, slice, slice]]:
-    """The four strided pieces: colour, rows, columns of the picture, columns of the half."""
+    """Yield the four strided pieces: colour, rows, columns of the picture and of the half."""
     for parity in (0, 1):
         for colour in (0, 1):
             first = (parity + colour) & 1

@@ -1,4 +1,4 @@
-"""What the layouts of lattices share, whose sites are packed by colour."""
+"""The base of layouts of lattices whose sites are packed by colour."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from herded.system.threads import count_threads, run_jobs
 
 
 class LatticeLayout(SweepableLayout):
-    """A lattice whose sweeps write known sites too."""
+    """A lattice whose sweeps write known sites as well."""
 
     model: Lattice
 
@@ -39,7 +39,7 @@ class WaveLayout(LatticeLayout):
     min_block_sweeps: ClassVar[int] = 16  # sweeps
 
     def prepare_kernel(self, call: SweepCall) -> tuple[Callable[[np.ndarray], Any], int, int]:
-        """The compiled sweeps of regions, the bytes that a sweep reads, and its updates."""
+        """Return compiled sweeps of regions, the bytes a sweep reads, and its updates."""
         raise NotImplementedError
 
     def sweep(self, call: SweepCall) -> None:

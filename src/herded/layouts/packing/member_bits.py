@@ -1,4 +1,4 @@
-"""Herds whose members are bits: their words in the model's order, and the states they spell.
+"""Herds whose members are bits: their words in the model's order, and their states.
 
 Layouts pack members in words of 8, 32 or 64 bits, where it suits their kernels. Here a word has
 64, and the words of all variables are adjacent: (rows, words, planes, N). Member m is bit
@@ -23,7 +23,7 @@ _1, _8, _16, _32 = _U(1), _U(8), _U(16), _U(32)
 
 
 class BitPlaces(NamedTuple):
-    """Where a layout has the members' bits in a row of a block of samples.
+    """The places of the members' bits in a row of a block of samples.
 
     A row is (runs, words of members, planes, length): as many places follow each other in a run.
     """
@@ -34,14 +34,14 @@ class BitPlaces(NamedTuple):
 
     @classmethod
     def of(cls, place: np.ndarray, length: int, planes: int = 1) -> "BitPlaces":
-        """Places of as few bytes as they need."""
+        """Return places in the smallest type that holds them."""
         short = place.max(initial=0) < 2**32
         return cls(place.reshape(-1).astype(np.uint32 if short else np.int64), length, planes)
 
     def words_of(
         self, block: np.ndarray, members: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
-        """(rows, words, planes, N) uint64: the bits of a block of samples.
+        """Return the bits of a block of samples, (rows, words, planes, N) uint64.
 
         Only the words `first` to `last` - 1 of 64 members each, if given.
         """
@@ -62,7 +62,7 @@ class BitPlaces(NamedTuple):
 
 
 def member_ranges(members: int, most: int) -> Iterator[tuple[int, int]]:
-    """Ranges (first, last) of at most `most` members each, or of one.
+    """Return ranges (first, last) of at most `most` members each, or of one.
 
     Each has whole words or lies within one word, as `Layout.some_members_of` needs it.
     """
@@ -76,7 +76,7 @@ def member_ranges(members: int, most: int) -> Iterator[tuple[int, int]]:
 
 @jit
 def gather_words(block, place, length, size, pieces, room, found):
-    """Row by row: words of 64 members as the layout has them, then in the model's order."""
+    """Yield words of 64 members by row, as the layout has them, then in the model's order."""
     for r in range(len(block)):
         join_words(block[r], length, size, pieces, room)
         take_words(room, place, found[r])
@@ -84,7 +84,7 @@ def gather_words(block, place, length, size, pieces, room, found):
 
 @jit
 def join_words(row, length, size, pieces, room):
-    """room[w, p, place] = words of 64 members out of `pieces` shorter ones, of `size` members."""
+    """Join `pieces` shorter words, of `size` members, into words of 64 members in `room`."""
     words, planes, places = room.shape
     each, length, pieces = _U(WORD_BITS // size), _U(length), _U(pieces)
     for w in range(_U(words)):
@@ -109,7 +109,7 @@ def join_words(row, length, size, pieces, room):
 
 @jit
 def four_bytes(row, at, step):
-    """Bytes so far apart, the first one lowest."""
+    """Return four bytes at a distance, the first one lowest."""
     low = _U(row[at]) | (_U(row[at + step]) << _8)
     at += _U(2) * step
     return low | (_U(row[at]) << _16) | (_U(row[at + step]) << _U(24))
@@ -117,7 +117,7 @@ def four_bytes(row, at, step):
 
 @jit
 def take_words(room, place, found):
-    """found[w, p, i] = room[w, p, place[i]]."""
+    """Set found[w, p, i] to room[w, p, place[i]]."""
     for w in range(room.shape[0]):
         for p in range(room.shape[1]):
             line, mine = room[w, p], found[w, p]
@@ -133,7 +133,7 @@ def exchange_bit_fields(a, b, far, mask):
 
 
 def unpack_states(words: np.ndarray, members: int) -> np.ndarray:
-    """The states (rows, members, N) of words (rows, words, planes, N), of at most 8 planes."""
+    """Unpack states (rows, members, N) from words (rows, words, planes, N), 8 planes at most."""
     rows, _, _, n = words.shape
     # Bytes are written eight at a time, so that rows are a multiple of 8 long.
     found = np.empty((rows, members, -(-n // BYTE_BITS)), np.uint64)
@@ -143,7 +143,7 @@ def unpack_states(words: np.ndarray, members: int) -> np.ndarray:
 
 @jit
 def spread_words(words, found):
-    """Eight variables at a time: byte j of a number of `found` is the state of the j-th.
+    """Spread eight variables at a time: byte j of a number of `found` is the state of the j-th.
 
     A tile of 64 variables is turned first, then written member by member: rows lie so far apart
     that few of them can be in the nearest cache at once.
@@ -173,7 +173,7 @@ def spread_words(words, found):
 
 @jit
 def transpose_bytes(line, at, last, tile, group):
-    """tile[8 j + group] = the j-th bytes of eight words, the first one lowest.
+    """Set tile[8 j + group] to the j-th bytes of eight words, the first one lowest.
 
     Words behind the `last` are never read.
     """

@@ -1,4 +1,4 @@
-"""Which strips of a lattice are swept when, so that caches and threads have work of their own.
+"""The order in which strips of a lattice are swept, to suit caches and threads.
 
 A half-sweep of a strip needs the half-sweep before it on that strip and on its two neighbours, and
 must come before the half-sweep after it on these. Any order that respects this has the bits of one
@@ -30,7 +30,7 @@ MIN_WAVE_HALF_SWEEPS = 16  # half-sweeps of a wave that hardly waits for memory
 
 @lru_cache(maxsize=64)
 def wave_length(size: int, strips: int) -> int:
-    """Half-sweeps of a wave on a lattice with tables of `size` bytes.
+    """Return the half-sweeps of a wave on a lattice with tables of `size` bytes.
 
     A core's own cache holds the strips of both colours that a wave is at; where that makes waves
     short, because strips are large, the last cache does.
@@ -43,7 +43,7 @@ def wave_length(size: int, strips: int) -> int:
 def wave_schedule(
     strips: int, halves: int, length: int, periodic: bool, threads: int
 ) -> tuple[tuple[np.ndarray, ...], ...]:
-    """Phases that come one after another, of jobs that can run at once, of regions in order.
+    """Yield consecutive phases, each of parallel jobs, each of regions in order.
 
     `length` is the half-sweeps of a wave.
     """
@@ -70,7 +70,7 @@ def wave_schedule(
 
 @jit
 def wave_fronts(region):
-    """Steps of a wave; in step f its k-th half-sweep is at strip f - k."""
+    """Return the steps of a wave; in step f its k-th half-sweep is at strip f - k."""
     halves = region[HALF_SWEEP_END] - region[HALF_SWEEP_BEGIN]
     return region[FIRST_STRIP], region[LAST_STRIP] + (region[LAST_SLOPE] + 1) * (
         halves - 1
@@ -79,7 +79,7 @@ def wave_fronts(region):
 
 @jit
 def strip_at_front(region, front, k, strips):
-    """The strip of the k-th half-sweep in step `front`, or -1 where it is outside."""
+    """Return the strip of the k-th half-sweep in step `front`, or -1 where it is outside."""
     strip = front - k
     if strip < region[FIRST_STRIP] + region[FIRST_SLOPE] * k:
         return -1

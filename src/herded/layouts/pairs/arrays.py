@@ -42,7 +42,7 @@ class PairArrays(NamedTuple):
 
 
 class PairEntries(NamedTuple):
-    """A free variable in a factor of two: where its rows are, sorted by the pair they belong to."""
+    """A free variable in a factor of two: the place of its rows, sorted by pair."""
 
     pair_start: np.ndarray  # (P+1,) entries of each pair
     owner: np.ndarray  # (P,) variables, sorted
@@ -53,7 +53,7 @@ class PairEntries(NamedTuple):
 
 
 class PairInteractions(NamedTuple):
-    """What a pairwise model is before its rows are written."""
+    """A pairwise model before its rows are written."""
 
     graph: FactorGraph
     entries: PairEntries
@@ -69,7 +69,7 @@ class PairInteractions(NamedTuple):
 
 
 def find_pair_interactions(graph: FactorGraph) -> PairInteractions | Refusal:
-    """The pair interactions of a model."""
+    """Return the pair interactions of a model."""
     free = graph.evidence < 0
     if (graph.cardinalities[free] <= 2).all():
         return Refusal("it has no variable of more than two states")
@@ -89,7 +89,7 @@ def find_pair_interactions(graph: FactorGraph) -> PairInteractions | Refusal:
 
 
 def _row_width(cardinalities: np.ndarray) -> int:
-    """Of a row: as many entries as there are states, or as registers take."""
+    """Return the entries of a row: the number of states, or of registers."""
     widest = int(cardinalities.max())
     if widest in FOUR_ROW_STATES:
         return max(FOUR_ROW_STATES)
@@ -101,7 +101,7 @@ def _row_width(cardinalities: np.ndarray) -> int:
 
 
 def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
-    """How far the finite logarithms of each factor are apart."""
+    """Return how far the finite logarithms of each factor are apart."""
     starts = table_start[:-1]
     if len(starts) == 0:
         return np.empty(0)
@@ -111,7 +111,7 @@ def _spans(log_tables: np.ndarray, table_start: np.ndarray) -> np.ndarray:
 
 
 def _pair_entries(graph: FactorGraph, spans: np.ndarray) -> tuple[PairEntries, float, float]:
-    """The pairs' entries, and the most that rows and whole products may spread."""
+    """Return the pairs' entries, and the most that rows and whole products may spread."""
     n, free = graph.n_variables, graph.evidence < 0
     around = np.bincount(
         graph.factor_variables, np.repeat(spans, np.diff(graph.factor_start)), minlength=n
@@ -160,7 +160,7 @@ def compile_pairs(pairs: PairInteractions) -> PairArrays:
 
 
 def _sum_unary_terms(graph: FactorGraph, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sums at scale 2^24 over what has no free neighbour, (N, width), and counts of hard zeros."""
+    """Sum the terms without a free neighbour, (N, width) at scale 2^24; count hard zeros."""
     free, tables = graph.evidence < 0, graph.log_tables
     fixed = np.zeros((graph.n_variables, width), np.int64)
     impossible = np.zeros((graph.n_variables, width), np.int64)
@@ -217,7 +217,7 @@ def _fill_rows(entries, log_tables, cards, width, seen, rows, first):
 
 @jit
 def _equal(one, other):
-    """Whether two rows of one length are the same."""
+    """Return whether two rows of one length are the same."""
     for k in range(len(one)):  # noqa: SIM110  generators take long to compile
         if one[k] != other[k]:
             return False
@@ -234,7 +234,7 @@ def _hash(table):
 
 @jit
 def _write_table(entries, log_tables, cards, e, width, rows, first):
-    """The rows of pair e, from row number `first` on."""
+    """Write the rows of pair e, from row number `first` on."""
     fixed, impossible = np.zeros(width, np.int64), np.zeros(width, np.int64)
     pair_start, base = entries.pair_start, entries.base
     own_stride, other_stride = entries.own_stride, entries.other_stride
@@ -255,7 +255,7 @@ def _write_table(entries, log_tables, cards, e, width, rows, first):
 
 @jit
 def write_row(fixed, impossible, states, rows, at):
-    """exp of the logarithms at scale 2^24, less the largest; all 0 where nothing is possible."""
+    """Write exp of logarithms at scale 2^24, scaled by the largest; all 0 if all are impossible."""
     top, found = np.int64(0), False
     for k in range(states):
         if impossible[k] == 0 and (not found or fixed[k] > top):

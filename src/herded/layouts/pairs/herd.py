@@ -39,7 +39,7 @@ class PairsHerdLayout(SiteHerdLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Any scan, where factors have at most two variables."""
+        """Accept any scan, if factors have at most two variables."""
         widest = int(task.graph.cardinalities.max())
         if widest > MAX_BYTE_STATES:
             return Refusal(f"it has variables of more than {MAX_BYTE_STATES} states")
@@ -78,7 +78,7 @@ class PairsHerdLayout(SiteHerdLayout):
 
 
 def compile_pairs_herd(pairs: PairInteractions, members: int) -> PairHerdArrays:
-    """Rows as single chains have them, their states in the order of reversed bits."""
+    """Build the rows of single chains, with states in the order of reversed bits."""
     found, width = compile_pairs(pairs), pairs.width
     leaf = reversed_bits(width)
     kind = np.float32 if pairs.deepest <= MAX_FLOAT32_LOG_RANGE else np.float64
@@ -96,7 +96,7 @@ def compile_pairs_herd(pairs: PairInteractions, members: int) -> PairHerdArrays:
 
 
 def reversed_bits(width: int) -> np.ndarray:
-    """The numbers below a power of two with their bits in reverse; it is its own inverse."""
+    """Return the numbers below a power of two with their bits in reverse; it is its own inverse."""
     order = np.zeros(1, np.int64)
     while len(order) < width:
         order = np.concatenate([2 * order, 2 * order + 1])

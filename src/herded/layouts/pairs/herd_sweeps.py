@@ -36,7 +36,7 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8 = (U8(c) for c in range(9))
 
 @jit
 def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last):
-    """Segments first..last-1 of the scan, over all sweeps of a block.
+    """Run segments first..last-1 of the scan, over all sweeps of a block.
 
     `scales` are 2^31, 2^30 and 2^-24 in the type of weights.
     """
@@ -98,7 +98,7 @@ def pairs_herd_sweeps(a, scales, scan, orders, run, betas, m, block, first, last
 
 @jit
 def multiply_member_rows(alone, start, at, row, e, end, x, members, rows, w, width):
-    """Weights of all states, in rows of members behind those of nodes: what is alone times rows.
+    """Multiply unary terms and rows into weights of all states, by member.
 
     Loops lie in one function: Numba counts references to arrays in every call.
     """
@@ -119,7 +119,7 @@ def multiply_member_rows(alone, start, at, row, e, end, x, members, rows, w, wid
 
 @jit
 def multiply_four(alone, start, at, row, e, end, x, members, rows, w):
-    """The same for up to four states."""
+    """Do the same for up to four states."""
     n = U8(len(members))
     for j in range(n):
         k, to = U8(members[j]), _4 * n + j
@@ -132,7 +132,7 @@ def multiply_four(alone, start, at, row, e, end, x, members, rows, w):
 
 @jit
 def fold_weights(w, n, width, top, shares, one):
-    """Sums and shares of the nodes from `top` on: leaf c is in row width + c, node m in row m."""
+    """Sum nodes from `top` on: leaf c is in row width + c, node m in row m; store shares."""
     half = width >> _1
     while half >= top:
         for c in range(_0, half, top):  # between them are places without a state
@@ -147,7 +147,7 @@ def fold_weights(w, n, width, top, shares, one):
 
 @jit
 def fill_phases(phases, kept, key, name, i, width):
-    """Phases of all nodes: as they were left, or fresh ones, two of a draw."""
+    """Fill phases of all nodes: stored ones, or fresh ones, two from each draw."""
     if len(kept):
         for c in range(_2 * width):
             phases[c] = kept[i * _2 * width + c] & PHASE_MASK
@@ -160,7 +160,7 @@ def fill_phases(phases, kept, key, name, i, width):
 
 @jit
 def descend_first_level(shares, top, n, phases, place):
-    """All members at the first node of a tree."""
+    """Send all members through the first node of a tree."""
     low, high = phases[_2 * top], phases[_2 * top + _1]
     for j in range(n):
         part = shares[top * n + j]
@@ -174,7 +174,7 @@ def descend_first_level(shares, top, n, phases, place):
 
 @jit
 def descend_levels(shares, top, width, n, phases, place):
-    """All members at the nodes they have come to, level by level.
+    """Send all members through the nodes they have reached, level by level.
 
     Where a level is one loop, the processor knows early which phases it will need.
     """

@@ -23,7 +23,7 @@ class PairsLayout(SiteLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Pooled weights or draws by the vector rule, where factors have at most two variables."""
+        """Accept pooled weights or draws by the vector rule, for pairwise factors."""
         return propose_pairwise(cls, task, forced, find_pair_interactions, compile_pairs)
 
     @property

@@ -24,7 +24,7 @@ _0, _1, _2, _3, _4, _5, _6, _7, _34 = (np.uint64(u) for u in (*range(8), 64 - VE
 
 @jit
 def pair_sweeps(q, c, scan, run, m, block, done, first, last):
-    """Pooled weights, or draws."""
+    """Sweep with pooled weights, or with draws."""
     mode, policy, n = len(c.mode), scan.policy[0], np.uint64(len(m.x))
     common, cardinalities, alone = len(q.states), q.cardinalities, q.alone
     start, links, rows = q.start, q.links, q.rows
@@ -93,7 +93,7 @@ def pair_sweeps(q, c, scan, run, m, block, done, first, last):
 
 @jit
 def cumulate_up_to_4(alone, start, links, rows, i, states, x, one):
-    """The cumulated conditional at scale `one`, without the last, which is 1.
+    """Return the cumulated conditional at scale `one`, without the last, which is 1.
 
     The loop looks for its end: the compiler would vectorise one that counts.
     """
@@ -118,20 +118,20 @@ def cumulate_up_to_4(alone, start, links, rows, i, states, x, one):
 
 @jit
 def neighbour_row(link, x):
-    """The number of a neighbour's row."""
+    """Return the number of a neighbour's row."""
     return np.uint64(link >> LINK_BITS) + np.uint64(x[neighbour_of(link)])
 
 
 @jit
 def draw_of_4(bits, a, b, c):
-    """A random state: how many cumulated chances the draw is beyond."""
+    """Return a random state: how many cumulated chances the draw is beyond."""
     left = np.int64(bits >> _34)
     return np.int64(left >= a) + np.int64(left >= b) + np.int64(left >= c)
 
 
 @jit
 def herd_of_4(w, at, a, b, c, states):
-    """As `herd_vector`, without its loop.
+    """Do the same as `herd_vector`, without its loop.
 
     A state's number is written below its weight: so the largest says which one it is, and the
     compiler has nothing to make a branch of.
@@ -157,7 +157,7 @@ def herd_of_4(w, at, a, b, c, states):
 
 @jit
 def weight_key_with_state(weight, chance, k):
-    """A weight with its state below it, the first of equals the largest."""
+    """Return a weight with its state below it, the first of equals the largest."""
     return (weight if chance > 0 else NEVER_CHOSEN) * 4 + (3 - k)
 
 
@@ -176,7 +176,7 @@ def add_up_to_4(tally, at, a, b, c, states, one):
 
 @jit
 def multiply_rows(alone, start, links, rows, width, i, states, x, upto):
-    """What the conditional is proportional to, cumulated; gives the sum of all."""
+    """Cumulate what the conditional is proportional to; return the sum."""
     at = np.uint64(i) * np.uint64(width)
     for k in range(states):
         upto[k] = alone[at + np.uint64(k)]
@@ -193,7 +193,7 @@ def multiply_rows(alone, start, links, rows, width, i, states, x, upto):
 
 @jit
 def multiply_eight(alone, start, links, rows, i, states, x, upto):
-    """The same on rows of eight, without a way to memory and back for every neighbour."""
+    """Return the same on rows of eight, without a way to memory and back for every neighbour."""
     at = np.uint64(i) << _3
     a, b, c, d = alone[at], alone[at + _1], alone[at + _2], alone[at + _3]
     a_4, b_4, c_4, d_4 = alone[at + _4], alone[at + _5], alone[at + _6], alone[at + _7]
@@ -223,7 +223,7 @@ def multiply_eight(alone, start, links, rows, i, states, x, upto):
 
 @jit
 def uniform_fallback(upto, states):
-    """An unreachable context."""
+    """Return an unreachable context."""
     for k in range(states):
         upto[k] = k + 1.0
     return np.float64(states)
@@ -231,7 +231,7 @@ def uniform_fallback(upto, states):
 
 @jit
 def round_cumulated(upto, total, states, p, one):
-    """The conditional at scale `one`, rounded by cumulation as everywhere; gives its mean state."""
+    """Round the conditional at scale `one` by cumulation; return its mean state."""
     scale, above = one / total, 0
     for k in range(states):
         p[k] = np.int32(upto[k] * scale + 0.5)
@@ -244,7 +244,7 @@ def round_cumulated(upto, total, states, p, one):
 
 @jit
 def draw_many(bits, upto, total, states):
-    """As `draw_vector` from what is cumulated, without guessing where its loop ends."""
+    """Draw as `draw_vector`, from cumulated values, with a loop of fixed length."""
     scale, left, new = VECTOR_ONE / total, np.int32(bits >> _34), np.int32(0)
     for k in range(states - 1):
         new += np.int32(left >= np.int32(upto[k] * scale + 0.5))

@@ -34,11 +34,11 @@ class PottsArrays(NamedTuple):
 
 
 def refuse_potts(model: Lattice, weights: str | None) -> Refusal | None:
-    """A refusal of lattices and weights that the Potts kernels cannot run."""
+    """Return a refusal of lattices and weights that the Potts kernels cannot run."""
     if not 2 < model.log_unary.shape[-1] <= MAX_POTTS_STATES:
         return Refusal(f"its variables do not have 3 to {MAX_POTTS_STATES} states")
     if weights not in (None, "pooled"):
-        return Refusal(f"weights={weights!r} is not for lattices of more than two states")
+        return Refusal(f"weights={weights!r} does not run on lattices of more than two states")
     couplings = model.all_couplings
     if np.abs(couplings).max(initial=0.0) > MAX_POTTS_COUPLING:
         return Refusal(f"it has couplings beyond {MAX_POTTS_COUPLING:g}")
@@ -46,14 +46,14 @@ def refuse_potts(model: Lattice, weights: str | None) -> Refusal | None:
 
 
 def lattice_memory(model: Lattice, weights: str | None) -> tuple[float, float]:
-    """Bytes of factors, and of one chain's weights."""
+    """Return the bytes of factors, and of one chain's weights."""
     states, places = model.log_unary.shape[2], float(n_places(model.shape))
     chain = 4.0 * MAX_BINS * states * places if weights else 0.0
     return 8.0 * (states + 4) * places, chain
 
 
 def compile_potts(model: Lattice) -> PottsArrays:
-    """The factors of the conditionals."""
+    """Return the factors of the conditionals."""
     rows, columns, strips = strip_shape(*model.shape)
     states = model.log_unary.shape[2]
     cells = count_cells(rows * columns)
@@ -69,7 +69,7 @@ def compile_potts(model: Lattice) -> PottsArrays:
 
 
 def n_places(shape: tuple[int, ...]) -> int:
-    """Places of both colours, those included that no site has."""
+    """Return the places of both colours, those without a site included."""
     rows, columns, strips = strip_shape(*shape)
     return 2 * strips * count_cells(rows * columns) * LANES
 

@@ -51,7 +51,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Herds on lattices of three states or more."""
+        """Accept herds on lattices of three states or more."""
         model, herd = find_two_colour_lattice(task, MAX_DIMENSIONS), task.herd
         if isinstance(model, Refusal):
             return model
@@ -59,7 +59,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
         if refusal is not None:
             return refusal
         if max_total_coupling(model) > MAX_FLOAT64_COUPLING:
-            return Refusal("its couplings are so strong that products of them are not numbers")
+            return Refusal("its couplings are so strong that their products overflow")
         shape, states = rows_and_columns(model.shape), model.log_unary.shape[-1]
         places = 2.0 * count_colour_cells(shape) * POTTS_LANES
         sides, powers = n_sides(model.shape), n_powers(model)
@@ -135,7 +135,7 @@ class PottsHerdLayout(LatticeLayout, HerdLayout):
         return {"phases": phases}
 
     def room(self) -> tuple[np.ndarray, ...]:
-        """Arrays for what a visit of a cell needs, for one thread."""
+        """Allocate the arrays for a visit of a cell, for one thread."""
         digits = 1 if self.shape[3] <= 3 else 2
         planes, states = 3 * digits, 8**digits
         octets, phases = -(-self.width // 8), n_phases(self.shape[3])

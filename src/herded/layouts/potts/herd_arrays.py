@@ -53,44 +53,42 @@ class PottsHerdArrays(NamedTuple):
 
 
 def n_planes(states: int) -> int:
-    """Bits of a state."""
+    """Return the bits of a state."""
     return (states - 1).bit_length()
 
 
 def n_phases(planes: int) -> int:
-    """Two of each node of the trees in which a site's state is found
-    (`layouts.potts.herd_conditionals`).
-    """
+    """Return two phases for each node of the trees (`layouts.potts.herd_conditionals`)."""
     return 2 * ((1 << planes) - 1 if planes <= 3 else (1 << (planes - 3)) - 1 + 7)
 
 
 def n_words(members: int) -> int:
-    """Words that hold a bit of every member."""
+    """Return the words that hold a bit of every member."""
     return -(-members // MEMBERS_PER_UINT32)
 
 
 def n_sides(shape: tuple[int, ...]) -> int:
-    """Neighbours of a site, filled up to fours."""
+    """Return the neighbours of a site, filled up to fours."""
     return -(-len(shape) // 2) * 4
 
 
 def rows_and_columns(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Rows along the last axis, and sites of each."""
+    """Return the rows along the last axis, and the sites of each."""
     return math.prod(shape[:-1]), shape[-1]
 
 
 def herd_shape(shape: tuple[int, int], states: int, members: int) -> tuple[int, ...]:
-    """Colours, rows, words, planes and columns of a packed herd without its border."""
+    """Return colours, rows, words, planes and columns of a packed herd without its border."""
     return 2, shape[0], n_words(members), n_planes(states), (shape[1] + 1) // 2
 
 
 def count_colour_cells(shape: tuple[int, int]) -> int:
-    """Cells of one colour."""
+    """Count the cells of one colour."""
     return -(-shape[0] * ((shape[1] + 1) // 2) // POTTS_LANES)
 
 
 def n_powers(model: Lattice) -> int:
-    """Entries of a state in the table: one for every number of neighbours, if they are counted."""
+    """Return the entries of a state in the table: one for each count of neighbours."""
     couplings, around = model.all_couplings, 2 * len(model.shape)
     if around > SIX_NEIGHBOURS or (couplings != couplings[:1]).any():
         return 1
@@ -98,7 +96,7 @@ def n_powers(model: Lattice) -> int:
 
 
 def max_total_coupling(model: Lattice) -> float:
-    """What the couplings of a site can add up to."""
+    """Return the largest sum of the couplings of a site."""
     return 2 * len(model.shape) * float(np.abs(model.all_couplings).max(initial=0.0))
 
 
@@ -107,7 +105,7 @@ def table_type(model: Lattice) -> type[np.float32] | type[np.float64]:
 
 
 def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
-    """The factors of the conditionals, and where there are neighbours."""
+    """Return the factors of the conditionals, and where there are neighbours."""
     picture, states, kind = (
         rows_and_columns(model.shape),
         model.log_unary.shape[-1],
@@ -144,7 +142,7 @@ def compile_potts_herd(model: Lattice) -> PottsHerdArrays:
 
 
 def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
-    """Where rows lie, and the neighbours of each place along all axes but the last."""
+    """Return where rows lie, and the neighbours of each place along all axes but the last."""
     rows, frame = rows_and_columns(model.shape)[0], row_packing_shape(model.shape)
     parity = row_parity(model.shape, frame)[:rows]
     place = np.empty(rows, np.int64)
@@ -159,7 +157,7 @@ def neighbour_row_places(model: Lattice) -> tuple[np.ndarray, np.ndarray]:
 def couplings_towards(
     along: np.ndarray, shape: tuple[int, ...], axis: int, behind: int
 ) -> np.ndarray:
-    """The coupling of each site with the one before or behind it, NaN where there is none."""
+    """Return couplings with the site before or behind, NaN where there is none."""
     missing = [(0, shape[n] - along.shape[n]) for n in range(len(shape))]
     values = np.pad(along, missing, constant_values=np.nan)
     return values if behind else np.roll(values, 1, axis)
@@ -167,7 +165,7 @@ def couplings_towards(
 
 @jit
 def _fill_table(log_unary, clamped, coupling, powers, least, table):
-    """Weights of states, without what is below the `least` normal number, which is slow.
+    """Fill the weights of states; those below the `least` normal number, which are slow, are 0.
 
     In single precision that is less likely than 2^-32, whatever is around.
     """
@@ -189,7 +187,7 @@ def _fill_table(log_unary, clamped, coupling, powers, least, table):
 
 @jit
 def _fill_side(coupling, side, factors, has_side):
-    """Neighbours on one side: which sites have one, and what it multiplies the weights with."""
+    """Fill neighbours on one side: which sites have one, and its multiplier of the weights."""
     height, width = coupling.shape
     for r in range(height):
         for j in range(width):
@@ -204,7 +202,7 @@ def _fill_side(coupling, side, factors, has_side):
 
 
 def pack_herd(states: np.ndarray, shape: tuple[int, int], planes: int, ring: bool) -> np.ndarray:
-    """(members, N) states as (2, H, words, planes, M + 2) words between two columns of a border.
+    """Pack (members, N) states as (2, H, words, planes, M + 2) words with a border.
 
     The border is 0, or what lies on the other side of a ring.
     """

@@ -1,4 +1,4 @@
-"""The conditionals of a cell of Potts sites, and how the members of a herd choose from them.
+"""The conditionals of a cell of Potts sites, and the choices of herd members from them.
 
 A state is written with one digit of three bits, or from nine states on with two. A digit is found
 in a tree: a member that has come to a node adds its share of the right branch, right / (left +
@@ -56,7 +56,7 @@ def choose_states_of_word(
     dither,
     recorded_sums,
 ):
-    """New states of all members of a word, in the order of `masks`; sums of their conditionals."""
+    """Draw a word's members in the order of `masks`; add up their conditionals."""
     one, recorded, fraction = scales
     states = U8(len(table)) // U8(len(powers) * POTTS_LANES)
     for first in range(0, live, 4):
@@ -85,7 +85,7 @@ def choose_states_of_word(
 
 @jit
 def weight_by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
-    """A state's weight in one member, from the binary digits of how many neighbours are in it."""
+    """Return a state's weight in one member, from the bits of its neighbour count."""
     odd = U4(c0 & bit) != NO_BITS_U4
     low = e1 if odd else e0
     high = e3 if odd else e2
@@ -95,14 +95,14 @@ def weight_by_count(c0, c1, c2, bit, e0, e1, e2, e3, e4):
 
 @jit
 def weight_of_4_or_more(c0, c1, bit, e4, e5, e6):
-    """The weight of a state that four neighbours or more are in."""
+    """Return the weight of a state that four neighbours or more are in."""
     five = e5 if U4(c0 & bit) != NO_BITS_U4 else e4
     return e6 if U4(c1 & bit) != NO_BITS_U4 else five
 
 
 @jit
 def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
-    """Weights of all states in four members where neighbours are counted, up to 4 or up to 6."""
+    """Compute weights in four members from neighbour counts up to 4 or up to 6."""
     step = U8(len(powers) * POTTS_LANES)
     for k in range(U8(len(table)) // step):
         row, entry = k * R4, k * step
@@ -129,7 +129,7 @@ def weigh_equal(counts, table, powers, b0, b1, b2, b3, w):
 
 @jit
 def multiply_weights(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
-    """A state's weight in one member, from which neighbours are in it."""
+    """Return a state's weight in one member, from which neighbours are in it."""
     u = u * f0 if U4(h0 & bit) != NO_BITS_U4 else u
     u = u * f1 if U4(h1 & bit) != NO_BITS_U4 else u
     u = u * f2 if U4(h2 & bit) != NO_BITS_U4 else u
@@ -138,7 +138,7 @@ def multiply_weights(h0, h1, h2, h3, bit, u, f0, f1, f2, f3):
 
 @jit
 def multiply_4_members(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, states):
-    """Weights of all states in four members, for four neighbours whose couplings differ.
+    """Compute weights in four members, for four neighbours with different couplings.
 
     Those of state k before that are at k `step` of u, members so far `apart`.
     """
@@ -158,7 +158,7 @@ def multiply_4_members(hot, first, f, at, b0, b1, b2, b3, u, step, apart, w, sta
 
 @jit
 def lighter_share(left, right, one):
-    """The share of the lighter of two branches, at the scale `one`, rounded."""
+    """Return the share of the lighter of two branches, at the scale `one`, rounded."""
     both = left + right
     both = both if both > ZERO_WEIGHT else one  # no member comes to a node without weight
     return I4(one * (left if right > left else right) / both + ROUNDING_HALF)
@@ -166,7 +166,7 @@ def lighter_share(left, right, one):
 
 @jit
 def right_branch_shares(left, right, one):
-    """The right branch's share at scale 2^31: what moves the low phase and what moves the high one.
+    """Return the right branch's shares at scale 2^31, for the low and the high phase.
 
     At most one of them is above 0: the second for a share above 1/2, the first for others.
     """
@@ -201,7 +201,7 @@ def step_of_4(p, a, b, c, d, one):
 
 @jit
 def select_leaf(h, m, w0, w1, w2, w3):
-    """The one of four weights that two bits lead to."""
+    """Return the one of four weights that two bits lead to."""
     a, b = w2 if h else w0, w3 if h else w1
     return b if m else a
 
@@ -225,7 +225,7 @@ def step_below(p, h, m, left, right, one):
 
 @jit
 def choose_octet(w, member, planes, one, bit, phases, new, sums):
-    """The first digit of a member's state, where it has two, and the weights of its octet.
+    """Choose the first of two digits of a member's state; return the weights of its octet.
 
     Loops lie in one function: Numba counts references to arrays in every call.
     """
@@ -298,7 +298,7 @@ def choose_octet(w, member, planes, one, bit, phases, new, sums):
 
 @jit
 def choose_last(w, at, planes, one, bit, phases, new):
-    """The last digit of a member's state, of two or three bits, by the weights at `at`."""
+    """Choose the last digit of a member's state, of two or three bits, by weights at `at`."""
     top, first = U8(0), U8(0)  # rows of the digit's planes and phases
     if len(planes) > 3:
         top, first = R3, U8((1 << (len(planes) - 3)) - 1) * R2
@@ -329,13 +329,13 @@ def choose_last(w, at, planes, one, bit, phases, new):
 
 @jit
 def fraction_of(dither, unit):
-    """A number in [0, 1) of the precision of `unit`, 2^-24, from 32 random bits."""
+    """Return a number in [0, 1) of the precision of `unit`, 2^-24, from 32 random bits."""
     return np.float32(I4(dither >> FRACTION_BITS_U4)) * unit
 
 
 @jit
 def add_rounded(total, weight, factor, fraction):
-    """A sum and a conditional at the scale of the factor, rounded by a fraction."""
+    """Return a sum and a conditional at the scale of the factor, rounded by a fraction."""
     return U4(total + U4(I4(weight * factor + fraction)))
 
 

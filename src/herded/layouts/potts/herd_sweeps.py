@@ -51,7 +51,7 @@ def potts_herd_sweeps(
     halves,
     cells,
 ):
-    """Half-sweeps and cells of these ranges; half-sweep 2 s + c is colour c of sample s.
+    """Run ranges of half-sweeps and cells; half-sweep 2 s + c is colour c of sample s.
 
     The first seven are those of `PottsHerdArrays`, without dimensions beyond cells; `clock` is
     (sweep, key of phases, key of orders), kept (2, cells, rows * POTTS_LANES) phases or empty,
@@ -188,7 +188,7 @@ def copy_words(words, at, to, start, run):
 
 @jit
 def expand_state_masks(planes, at, digits, states, masks, start, octets, hot, to):
-    """Words that say which members are in state k, in row 4 k of `hot`; 0 beyond the masks.
+    """Store words of the members in state k, in row 4 k of `hot`; 0 beyond the masks.
 
     Planes, masks and `hot` begin at these places.
     """
@@ -202,7 +202,7 @@ def expand_state_masks(planes, at, digits, states, masks, start, octets, hot, to
 
 @jit
 def split_by_digit(planes, at, masks, start, hot, to):
-    """One digit: eight words; each member of the mask is in exactly one of them."""
+    """Split a mask by one digit into eight words that partition its members."""
     for j in range(R1):
         high, middle, low = planes[at + j], planes[at + R1 + j], planes[at + R2 + j]
         mask, even = masks[start + j], U4(~low)
@@ -217,7 +217,7 @@ def split_by_digit(planes, at, masks, start, hot, to):
 
 @jit
 def find_four(near, rows, states, has_side, four, octets, hot, to):
-    """Which members have neighbour 4 four + d in state k, in row 4 k + d of `hot`, from `to` on."""
+    """Set row 4 k + d of `hot` to the members with neighbour 4 four + d in state k."""
     digits = rows // U8(3)
     for d in range(U8(4)):
         side = U8(4) * four + d
@@ -227,7 +227,7 @@ def find_four(near, rows, states, has_side, four, octets, hot, to):
 
 @jit
 def add_four(hot, states):
-    """How many of four neighbours are in state k: three binary digits in rows 4 k to 4 k + 2."""
+    """Count in binary how many of four neighbours are in state k, in rows 4 k to 4 k + 2."""
     for k in range(U8(states)):
         row = k * R4
         for j in range(R1):
@@ -240,7 +240,7 @@ def add_four(hot, states):
 
 @jit
 def add_one(hot, states):
-    """One neighbour more, in the row that is free then."""
+    """Add one neighbour, in the row that is free then."""
     for k in range(U8(states)):
         row = k * R4
         for j in range(R1):
@@ -253,7 +253,7 @@ def add_one(hot, states):
 
 @jit
 def store_herd_word(flat, shape, colour, word, first, lanes, ring, new):
-    """The planes of one word into the herd, and into its border if rows are rings."""
+    """Store the planes of one word in the herd, and in its border if rows are rings."""
     _, height, words, planes, columns = shape
     lane = 0
     while lane < lanes:
@@ -272,7 +272,7 @@ def store_herd_word(flat, shape, colour, word, first, lanes, ring, new):
 
 @jit
 def write_word_planes(flat, shape, colour, word, first, lanes, new, at):
-    """The planes of one word into a sample, which is a herd of this shape at place `at`."""
+    """Write the planes of one word into a sample, a herd of this shape at place `at`."""
     _, height, words, planes, columns = shape
     lane = 0
     while lane < lanes:
@@ -286,7 +286,7 @@ def write_word_planes(flat, shape, colour, word, first, lanes, new, at):
 
 @jit
 def ones_in(v):
-    """How many bits are 1."""
+    """Return how many bits are 1."""
     v = U4(v - U4(U4(v >> U4(1)) & U4(0x55555555)))
     v = U4(U4(v & U4(0x33333333)) + U4(U4(v >> U4(2)) & U4(0x33333333)))
     v = U4(U4(v + U4(v >> U4(4))) & U4(0x0F0F0F0F))

@@ -23,7 +23,7 @@ class PottsLayout(ColourPackedLayout):
 
     @classmethod
     def propose(cls, task: LayoutRequest, forced: bool) -> Proposal | Refusal:
-        """Pooled weights, or draws, on a lattice of three states or more."""
+        """Accept pooled weights, or draws, on a lattice of three states or more."""
         model, weights = find_grid(task), task.draw.weights
         if isinstance(model, Refusal):
             return model

@@ -20,7 +20,7 @@ BUTTERFLY_STAGES = 5  # of the butterfly: places at distances 1, 2, 4, 8 and 16
 
 @jit
 def fill_lanes(bits, at, key, allowed):
-    """Random bits for the lanes of a row, of those that are allowed."""
+    """Fill a row's allowed lanes with random bits."""
     a, b = U4(key >> _32), U4(key)
     for j in range(R1):
         bits[at + j] = U4(lane_bits(a, b, U4(j)) & allowed)
@@ -28,7 +28,7 @@ def fill_lanes(bits, at, key, allowed):
 
 @jit
 def shuffle_numbers(order, n, key):
-    """A random order of n numbers (Fisher and Yates)."""
+    """Shuffle the n first numbers (Fisher and Yates)."""
     for k in range(n):
         order[k] = k
     for last in range(n - 1, 0, -1):
@@ -38,7 +38,7 @@ def shuffle_numbers(order, n, key):
 
 @jit
 def fill_masks(masks, places, key, live):
-    """The places of a word in a random order, as masks of one bit, and four empty ones."""
+    """Fill a word's places in random order, as masks of one bit, with four empty ones."""
     shuffle_numbers(places, live, random_bits(key, U8(BUTTERFLY_STAGES)))
     for k in range(live):
         masks[k] = U8(1) << U8(places[k])
@@ -47,7 +47,7 @@ def fill_masks(masks, places, key, live):
 
 @jit
 def fill_switches(switches, key, live):
-    """Random switches of the butterfly for a word with members in `live` places."""
+    """Draw switches of the butterfly for a word with members in `live` places."""
     places = U4((U8(1) << U8(live)) - U8(1))
     for stage in range(BUTTERFLY_STAGES):
         right = U4(places >> U4(1 << stage))

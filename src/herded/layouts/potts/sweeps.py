@@ -77,7 +77,7 @@ def potts_sweeps(u, f, states, rows, height, periodic, sweep, key, x, w, tally, 
 
 @jit
 def copy_neighbour_states(x, colour, first, rows, around):
-    """The states of each site's neighbours, in planes left, right, up, down of its cell."""
+    """Copy the states of neighbours into planes left, right, up, down of the cell."""
     columns = x.shape[2] - 2
     other = x[1 - colour]
     for r in range(first, first + rows):
@@ -93,7 +93,7 @@ def copy_neighbour_states(x, colour, first, rows, around):
 
 @jit
 def cumulate_weights(u, f, colour, strip, cell, states, around, sums, upto):
-    """What the conditionals of a cell are proportional to, cumulated over states."""
+    """Cumulate what the conditionals of a cell are proportional to, over states."""
     unary = u[colour, strip, cell * states * LANES : (cell + 1) * states * LANES]
     factor = f[colour, strip, cell * 4 * LANES : (cell + 1) * 4 * LANES]
     adjacent = around[cell * 4 * LANES : (cell + 1) * 4 * LANES]
@@ -113,7 +113,7 @@ def cumulate_weights(u, f, colour, strip, cell, states, around, sums, upto):
 
 @jit
 def round_cell_conditionals(states, sums, upto, one, p, mean):
-    """Conditionals at scale `one`, rounded by cumulation as everywhere, and their mean states.
+    """Round conditionals at scale `one` by cumulation, with their mean states.
 
     Mean states overflow at the scale of random draws, which do not use them.
     """
@@ -133,7 +133,7 @@ def round_cell_conditionals(states, sums, upto, one, p, mean):
 
 @jit
 def draw_cell_states(states, p, key, clock, left, new, first):
-    """Gibbs sampling of a cell."""
+    """Sample a cell by Gibbs sampling."""
     fresh = new[first : first + LANES]
     for m in range(LANES):
         left[m] = np.int32(random_bits(key, clock + np.uint64(m)) >> _34)
@@ -147,7 +147,7 @@ def draw_cell_states(states, p, key, clock, left, new, first):
 
 @jit
 def split_bins(w, vector, size, bins):
-    """Both halves of every bin of a cell inherit its weights."""
+    """Give both halves of every bin of a cell its weights."""
     for b in range(bins // 2 - 1, -1, -1):
         for k in range(vector, vector + size):
             w[2 * b + 1, k] = w[b, k]
@@ -156,7 +156,7 @@ def split_bins(w, vector, size, bins):
 
 @jit
 def find_weight_vectors(mean, states, bins, w, vector, place):
-    """Where the weight vector of each site of a cell begins: in the bin of its conditional."""
+    """Find where each site's weight vector begins: in the bin of its conditional."""
     plane = w.shape[1]
     for m in range(LANES):
         start = bin_vector(np.int64(mean[m]), states, bins) * plane + vector
@@ -165,7 +165,7 @@ def find_weight_vectors(mean, states, bins, w, vector, place):
 
 @jit
 def herd_states(states, p, w, place, weights, top, new, first):
-    """Steps 3 and 4 of Algorithm 1 for all sites of a cell."""
+    """Do steps 3 and 4 of Algorithm 1 for all sites of a cell."""
     fresh, flat = new[first : first + LANES], w.reshape(-1)
     for m in range(LANES):
         top[m] = MIN_INT32

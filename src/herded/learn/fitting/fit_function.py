@@ -62,6 +62,9 @@ def fit(
     It maximises the mean over rows of the log-likelihood (or pseudo-likelihood), minus
     sum_p l1_p |parameter_p| + l2_p parameter_p^2 / 2.
 
+    The main arguments are `model`, `data`, `groups`, `l1`, `l2` and `held_out`. The other arguments
+    set the optimisation, checkpoints and resources.
+
     Parameters
     ----------
     model : FactorGraph or Lattice

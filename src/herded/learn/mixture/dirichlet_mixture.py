@@ -61,6 +61,9 @@ class DirichletMixture(DensityMixin, ClusterMixin, BaseEstimator):
     with fresh phases (each member is exactly such a chain), and also split and merge whole
     clusters.
 
+    The main arguments are `family`, `alpha`, `sweeps` and `chains`. The other arguments set the
+    details of the prior, what is kept, checkpoints and resources.
+
     Parameters
     ----------
     family : "gaussian" or "categorical"

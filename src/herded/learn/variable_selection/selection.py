@@ -50,6 +50,9 @@ def select_variables(
     models of high probability: each member is exactly a Gibbs chain over models (coefficients and
     noise are integrated out), and a change of a model updates its factorisation.
 
+    The main arguments are `X`, `y`, `prior`, `inclusion` and `sweeps`. The other arguments set the
+    details of the priors, the sampler, checkpoints and resources.
+
     Parameters
     ----------
     X : array_like, (n, p)

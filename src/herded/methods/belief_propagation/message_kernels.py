@@ -134,7 +134,7 @@ def variable_message(cards, starts, bases, j, base, m, b, row, sent):
 
 @jit
 def damp_message(m, e, damping, states, new):
-    """new <- (1 - D) m[e] + D new as probabilities; an impossible state is so at once."""
+    """Set new to (1 - D) m[e] + D new as probabilities; keep impossible states at 0."""
     for k in range(states):
         if new[k] > -np.inf:
             new[k] = log_add_exp(log(1.0 - damping) + m[e, k], log(damping) + new[k])
@@ -224,7 +224,7 @@ def factor_belief(f, i, e, m, b, sent, joint):
 
 @jit
 def most_others(f):
-    """The largest arity but one."""
+    """Return the largest arity but one."""
     most = 0
     for e in range(len(f.table_base)):
         most = max(most, f.other_start[e + 1] - f.other_start[e])

@@ -37,7 +37,7 @@ from herded.system.memory_limits import Size
 
 @dataclass
 class BeliefPropagationState(DampedState):
-    """All that changes."""
+    """The state of belief propagation."""
 
     messages: np.ndarray  # (entries, K) log-messages, entries as in `FactorArrays`
 
@@ -90,7 +90,7 @@ class BeliefPropagation(DampedSolver):
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> BeliefPropagationState:
-        """No message says anything yet but those of unary factors."""
+        """Start with uniform messages, except those of unary factors."""
         messages = np.empty((_n_entries(layout), layout.width))
         message_kernels.first_messages(layout.arrays.factors, messages)
         return BeliefPropagationState(messages)
@@ -108,7 +108,7 @@ class BeliefPropagation(DampedSolver):
         return change
 
     def answer(self, layout: Layout, state: BeliefPropagationState) -> Answer:
-        """The beliefs of this sweep and the Bethe estimate of log Z."""
+        """Return the current beliefs and the Bethe estimate of log Z."""
         graph = to_factor_graph(layout.model)
         q = np.empty((graph.n_variables, layout.width))
         joint = np.empty_like(graph.log_tables)
@@ -128,7 +128,7 @@ def _n_entries(layout: Layout) -> int:
 
 
 def _gather(layout: Layout, state: BeliefPropagationState) -> np.ndarray:
-    """The summed log-messages of every variable, from scratch, so that nothing drifts."""
+    """Return the summed log-messages of every variable, from scratch, so that nothing drifts."""
     totals = np.empty((layout.model.n_variables, layout.width))
     stuck = message_kernels.sum_messages(
         layout.arrays.factors, layout.model.evidence, state.messages, totals
@@ -143,7 +143,7 @@ def _gather(layout: Layout, state: BeliefPropagationState) -> np.ndarray:
 
 
 def _pairs(graph: FactorGraph, joint: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-    """Beliefs of the pairwise factors; of two factors over one pair, the first."""
+    """Return beliefs of the pairwise factors; of two factors over one pair, the first."""
     pairs: dict[tuple[int, int], np.ndarray] = {}
     for f in np.flatnonzero(np.diff(graph.factor_start) == 2):
         i, j = graph.factor_variables[graph.factor_start[f] : graph.factor_start[f + 1]].tolist()

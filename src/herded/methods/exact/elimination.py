@@ -1,4 +1,4 @@
-"""Sum or maximise variables out, one after another, and go back for marginals or the best state.
+"""Elimination of variables by sum or maximum, and the way back for marginals or the best state.
 
     message_k(x_S) = sum over x_k of the product of the tables in bucket k,   S = the later ones
 
@@ -36,7 +36,7 @@ from herded.methods.exact.elimination_tables import (
 from herded.system.numerics.exp_log import exp_array, log_array
 
 MAX_LOG_RANGE = 690.0  # doubles from e^-690 to e^690 are normal
-MESSAGE_FACTS = {  # of a message, beside its values
+MESSAGE_FACTS = {  # of a message, in addition to its values
     "low": float,
     "high": float,
     "exponent": int,
@@ -47,7 +47,7 @@ MESSAGE_FACTS = {  # of a message, beside its values
 
 
 class Elimination:
-    """What both kinds have: messages that wait."""
+    """The base of both kinds: messages that wait."""
 
     def __init__(self, buckets: TableBuckets, children: list[list[int]]) -> None:
         self.buckets, self.children = buckets, children
@@ -55,7 +55,7 @@ class Elimination:
         self.messages: dict[int, ScopedTable] = {}
 
     def tables(self, k: int) -> list[ScopedTable]:
-        """All tables of a bucket: those of factors, and messages."""
+        """Return all tables of a bucket: those of factors, and messages."""
         return self.buckets.tables[k] + [self.messages[c] for c in self.children[k]]
 
     def forget(self, places: list[int]) -> None:
@@ -64,15 +64,15 @@ class Elimination:
             self.messages.pop(k, None)
 
     def is_impossible(self) -> bool:
-        """Whether nothing is left, once all were summed or maximised out."""
+        """Return whether nothing is left, once all were summed or maximised out."""
         return bool(np.isneginf([self.buckets.constant, *self.ends]).any())
 
     def own_arrays(self) -> dict[str, np.ndarray]:
-        """What changes beside messages; the arrays themselves."""
+        """Return the arrays that change apart from messages, not copies."""
         raise NotImplementedError
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes, by name."""
+        """Return all arrays that change, by name."""
         found = self.own_arrays()
         for k, table in self.messages.items():
             found[f"message/{k}"] = table.values
@@ -80,7 +80,7 @@ class Elimination:
         return found
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Be as another was when it gave these arrays; raises ValueError if none could have."""
+        """Restore `arrays` of another elimination; raise ValueError if none could have them."""
         for name, own in self.own_arrays().items():
             own[...] = _as(arrays[name], own.shape, own.dtype)
         for name, array in arrays.items():
@@ -102,7 +102,7 @@ class Elimination:
 
 
 class SumElimination(Elimination):
-    """Sum forwards, weigh backwards: log Z, and marginals of variables and pairs."""
+    """Elimination by sums: log Z, and marginals of variables and pairs on the way back."""
 
     def __init__(
         self, buckets: TableBuckets, children: list[list[int]], wanted: Iterable[Scope] = ()
@@ -121,17 +121,17 @@ class SumElimination(Elimination):
         self.wide = np.zeros(n, np.bool_)  # buckets that are summed as logarithms
 
     def own_arrays(self) -> dict[str, np.ndarray]:
-        """Marginals, and what is known of messages that are gone."""
+        """Return marginals, and the known sums of discarded messages."""
         found = {"scales": self.scales, "ends": self.ends, "wide": self.wide}
         found |= {f"marginal/{k}": row for k, row in enumerate(self.marginals)}
         return found | {f"joint/{scope}": table for scope, table in self.joints.items()}
 
     def log_z(self) -> float:
-        """Once all were summed out."""
+        """Return log Z, once all variables are summed out."""
         return math.fsum([self.buckets.constant, *self.scales.tolist(), *self.ends.tolist()])
 
     def logs_at(self, k: int) -> np.ndarray:
-        """log Z by the state at place `k`, the last, once all before it were summed out."""
+        """Return log Z by the state at the last place `k`, once all before it are summed out."""
         logs = np.sum([table.logs() for table in self._prepared(k)], axis=0)
         apart = np.delete(self.ends + self.scales, k).tolist()
         found: np.ndarray = logs + math.fsum([self.buckets.constant, *apart])
@@ -159,7 +159,7 @@ class SumElimination(Elimination):
             self.ends[k] = float(found.logs())
 
     def _prepared(self, k: int) -> list[ScopedTable]:
-        """The tables of a bucket, scaled where that is needed; and whether it is too wide."""
+        """Return the tables of a bucket, scaled if needed, and whether it is too wide."""
         tables = self.tables(k)
         if _are_wide(tables):
             for table in tables:
@@ -170,7 +170,7 @@ class SumElimination(Elimination):
         return tables
 
     def backward(self, k: int) -> None:
-        """The marginal at place `k`, and weights of all that was summed out into its bucket.
+        """Return the marginal at place `k`, and set the weights of its bucket.
 
         The message of `k` has been weighed: multiplied by it, the bucket's product is the joint
         distribution of its scope.
@@ -202,7 +202,7 @@ class SumElimination(Elimination):
                 where, piece = self._onto(self.buckets.scopes[c][1:], k, index, table, fixed)
                 if c in summed:
                     summed[c][where] += piece
-                else:  # no other block has a part in these entries
+                else:  # no other block contributes to these entries
                     self._weigh(c, where, piece)
         for c, total in summed.items():
             self._weigh(c, (...,), total)
@@ -226,7 +226,7 @@ class SumElimination(Elimination):
     def _onto(
         self, own: Scope, k: int, index: Index, table: np.ndarray, fixed: Scope
     ) -> tuple[tuple[Any, ...], np.ndarray]:
-        """Which entries of a table over `own` a block of bucket `k` has a part in, and that."""
+        """Return which entries of a table over `own` a block of bucket `k` covers."""
         state = dict(zip(fixed, index, strict=True))
         where = tuple(state.get(p, slice(None)) for p in own)
         places = (k, *self.buckets.scopes[k][1 + len(fixed) :])
@@ -254,7 +254,7 @@ class SumElimination(Elimination):
 
 
 class MaxElimination(Elimination):
-    """Maximise forwards, choose backwards: the best state, and its log-score."""
+    """Elimination by maxima: the log-score, and the best state on the way back."""
 
     def __init__(self, buckets: TableBuckets, children: list[list[int]]) -> None:
         super().__init__(buckets, children)
@@ -262,11 +262,11 @@ class MaxElimination(Elimination):
         self.x = np.zeros(len(buckets.scopes), np.int64)
 
     def own_arrays(self) -> dict[str, np.ndarray]:
-        """The state so far."""
+        """Return the state so far."""
         return {"ends": self.ends, "x": self.x}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """With the choices that are still to be made use of."""
+        """Return all arrays, with the choices that are still needed."""
         return super().arrays() | {f"choice/{k}": array for k, array in self.choices.items()}
 
     def _restore_choice(self, k: int, array: np.ndarray) -> None:
@@ -276,7 +276,7 @@ class MaxElimination(Elimination):
             raise ValueError("a choice of a state that there is not")
 
     def log_score(self) -> float:
-        """Of the best state, once all were maximised out."""
+        """Return the log-score of the best state, once all are maximised out."""
         return math.fsum([self.buckets.constant, *self.ends.tolist()])
 
     def forward(self, k: int) -> None:
@@ -293,20 +293,20 @@ class MaxElimination(Elimination):
             self.ends[k] = float(message)
 
     def backward(self, k: int) -> None:
-        """The best state at place `k`, given those of all later ones."""
+        """Choose the best state at place `k`, given those of all later ones."""
         self.x[k] = self.choices.pop(k)[tuple(self.x[list(self.buckets.scopes[k][1:])])]
         self.messages.pop(k, None)
 
 
 def _as(array: np.ndarray, shape: tuple[int, ...], kind: DTypeLike = np.float64) -> np.ndarray:
-    """The same array if it is of this shape and type; a message must not be what it cannot."""
+    """Return the array if it has this shape and type; refuse others."""
     if array.shape != shape or array.dtype != kind:
         raise ValueError(f"an array of {array.shape} and {array.dtype}")
     return array
 
 
 def _max_out(table: np.ndarray, best: np.ndarray, choice: np.ndarray) -> None:
-    """max_k table[k], and the lowest k that attains it."""
+    """Return max_k table[k], and the lowest k that attains it."""
     best[...], choice[...] = table[0], 0
     for k in range(1, len(table)):
         better = table[k] > best
@@ -315,7 +315,7 @@ def _max_out(table: np.ndarray, best: np.ndarray, choice: np.ndarray) -> None:
 
 
 def _are_wide(tables: list[ScopedTable]) -> bool:
-    """Whether their product could leave the range of doubles."""
+    """Return whether their product could leave the range of doubles."""
     return (
         sum(t.low for t in tables) < -MAX_LOG_RANGE
         or sum(t.high for t in tables) > MAX_LOG_RANGE
@@ -324,7 +324,7 @@ def _are_wide(tables: list[ScopedTable]) -> bool:
 
 
 def _log_sum_exp(table: np.ndarray) -> np.ndarray:
-    """log sum_k exp table[k]; the table is overwritten."""
+    """Return log sum_k exp table[k]; the table is overwritten."""
     top = table.max(axis=0)
     top = np.where(np.isneginf(top), 0.0, top)
     table -= top
@@ -334,7 +334,7 @@ def _log_sum_exp(table: np.ndarray) -> np.ndarray:
 
 
 def _from_logs(scope: Scope, logs: np.ndarray) -> ScopedTable:
-    """A table of logarithms, as probabilities where these can be told from 0."""
+    """Return a table of logarithms, as probabilities where these can be told from 0."""
     top = float(logs.max())
     if top == -math.inf:
         return ScopedTable(scope, np.zeros_like(logs), 0.0)
@@ -347,7 +347,7 @@ def _from_logs(scope: Scope, logs: np.ndarray) -> ScopedTable:
 
 
 def joint_distribution(buckets: TableBuckets) -> np.ndarray:
-    """The joint distribution of all places, an axis for each: of small models.
+    """Return the joint distribution of all places, an axis for each: of small models.
 
     Logarithms are added from the last place to the first, so that few steps run at full size.
     """

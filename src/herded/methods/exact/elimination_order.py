@@ -1,4 +1,4 @@
-"""Choose the order in which variables are summed out: the cheapest that several heuristics find.
+"""The order in which variables are summed out: the cheapest that several heuristics find.
 
 The best order is NP-hard to find. Min-fill is good on most graphs, but ties are many and matter, so
 it is run several times with ties broken in other ways; on grids a sweep from one end to the other
@@ -26,10 +26,10 @@ from herded.system.memory_limits import size_text
 MAX_AXES = 64  # of a numpy array
 MAX_JOINT = 2**20  # states of a model whose joint is written out
 BYTES_PER_ENTRY = 8  # bytes of a float
-MAX_SLICES = 2**12  # of one model: no message may be more than so many times too large
+MAX_SLICES = 2**12  # of one model: no message may exceed the limit by a larger factor
 
 CHEAP_ENTRIES = 2**17  # entries of all clusters: nothing to gain by another order
-DISTINCT_HEURISTICS = 2  # heuristics, of which all that come after are variants with other ties
+DISTINCT_HEURISTICS = 2  # further heuristics are variants that break ties differently
 MIN_FILL_TRIES = 16  # of min-fill with other ties
 # times as many variables left as in the cluster that is too large: ties gain a few
 HOPELESS_RATIO = 2
@@ -61,7 +61,7 @@ OrderCandidates = Callable[["EliminationCosts"], None]  # adds all variables, in
 def elimination_order(
     model: Model, max_memory: float = math.inf, *, prune: bool = True
 ) -> EliminationOrder:
-    """The order, of several, that takes the least work.
+    """Return the order, of several, that takes the least work.
 
     With `prune`, states that hard zeros forbid are left out. Raises `MemoryLimitError` where all
     orders have messages that are too large for `max_memory` bytes even if the elimination is cut
@@ -99,7 +99,7 @@ def elimination_order(
 
 
 def cost_of_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
-    """What an order of all free variables takes."""
+    """Compute the cost of an order of all free variables."""
     possible = _possible(graph, prune=False)
     costs = EliminationCosts(possible.sum(axis=1).tolist(), math.inf, math.inf)
     _add_in_order(_free_neighbours(graph, costs.states), order.tolist(), costs)
@@ -107,7 +107,7 @@ def cost_of_order(graph: FactorGraph, order: np.ndarray) -> EliminationOrder:
 
 
 def _possible(graph: FactorGraph, prune: bool) -> np.ndarray:
-    """The states (N, K) that can occur, as far as each factor alone can tell."""
+    """Return the states (N, K) that can occur, as far as each factor alone can tell."""
     if prune and graph.has_hard_zeros:
         found = possible_states(graph)
         if found.any(axis=1).all():  # else nothing is possible, which elimination will find out
@@ -129,7 +129,7 @@ def _free_neighbours(graph: FactorGraph, states: list[int]) -> AdjacencyList:
 
 
 def _refuse_lattice(model: Model, max_memory: float) -> None:
-    """The treewidth of a grid is its shorter side, so no order of a large one need be tried.
+    """Refuse a large grid without trying orders: its treewidth is its shorter side.
 
     One of more dimensions has such a grid in it: a path to and fro takes several axes for one.
     """
@@ -142,14 +142,14 @@ def _refuse_lattice(model: Model, max_memory: float) -> None:
 
 
 def _refuse_dense(around: AdjacencyList, states: list[int], max_memory: float) -> None:
-    """Every order begins with some variable: where none is cheap, no order need be tried."""
+    """Refuse a dense graph without trying orders: every first variable is too costly."""
     if around:
         size, i = min((_states_of(near, states), i) for i, near in around.items())
         check_message(size, len(around[i]) + 1, max_memory)
 
 
 def _heuristics(around: AdjacencyList, states: list[int]) -> Iterator[OrderCandidates]:
-    """In the order they are tried; the first is the best on most sparse graphs."""
+    """Yield the heuristics in the order of trial; the first is best on most sparse graphs."""
     yield partial(_min_fill, around, range(len(states)))
     yield partial(_add_in_order, around, _bandwidth_order(around))
     for attempt in range(MIN_FILL_TRIES):
@@ -158,7 +158,7 @@ def _heuristics(around: AdjacencyList, states: list[int]) -> Iterator[OrderCandi
 
 
 def _min_fill(original: AdjacencyList, ties: Sequence[float], costs: "EliminationCosts") -> None:
-    """Greedy: next comes the variable that joins the fewest strangers.
+    """Order greedily: next comes the variable whose removal adds the fewest edges.
 
     Ties go to the smaller cluster, then to the lower number in `ties`.
     """
@@ -214,7 +214,7 @@ def _eliminate(
 
 
 def _bandwidth_order(around: AdjacencyList) -> list[int]:
-    """From one end of each component to the other, in waves: Cuthill and McKee's order, reversed.
+    """Order each component from end to end: Cuthill and McKee's order, reversed.
 
     A wave that goes over a grid is as wide as the grid, and no cluster is much larger.
     """
@@ -230,7 +230,7 @@ def _bandwidth_order(around: AdjacencyList) -> list[int]:
 
 
 def _breadth_first_order(around: AdjacencyList, first: int) -> list[int]:
-    """The component of `first`, breadth first, those with few neighbours before others."""
+    """Return the component of `first`, breadth first, those with few neighbours before others."""
     wave, seen = [first], {first}
     for i in wave:
         new = sorted(around[i] - seen, key=lambda j: (len(around[j]), j))
@@ -240,7 +240,7 @@ def _breadth_first_order(around: AdjacencyList, first: int) -> list[int]:
 
 
 def _add_in_order(original: AdjacencyList, order: list[int], costs: "EliminationCosts") -> None:
-    """A given order."""
+    """Add variables in a given order."""
     around = {i: set(near) for i, near in original.items()}
     for i in order:
         near = around.pop(i)
@@ -251,16 +251,16 @@ def _add_in_order(original: AdjacencyList, order: list[int], costs: "Elimination
 
 
 def _states_of(scope: Iterable[int], states: list[int]) -> int:
-    """Entries of a table over these variables: whole numbers, which may be beyond any float."""
+    """Return the entries of a table over these variables, as a whole number of any size."""
     return math.prod(states[j] for j in scope)
 
 
 class _TooMuch(Exception):  # noqa: N818
-    """An order that is dearer than one that is known."""
+    """An order that costs more than a known one."""
 
 
 class EliminationCosts:
-    """Variables as they are summed out, and what that takes."""
+    """The costs of variables as they are summed out."""
 
     def __init__(self, states: list[int], max_memory: float, most: float) -> None:
         self.states, self.max_memory, self.most = states, max_memory, most
@@ -268,7 +268,7 @@ class EliminationCosts:
         self.work, self.largest, self.width = 0, 1, 0
 
     def add(self, i: int, near: set[int]) -> None:
-        """Refuses what is above the limit."""
+        """Add a step; refuse costs above the limit."""
         message = _states_of(near, self.states)
         self.clusters[i] = frozenset(near)
         self.work += self.states[i] * message
@@ -279,7 +279,7 @@ class EliminationCosts:
         check_message(message, self.width + 1, self.max_memory)
 
     def total(self, possible: np.ndarray) -> EliminationOrder:
-        """The order, once it is whole."""
+        """Return the order, once it is whole."""
         largest = math.log2(self.largest)
         return EliminationOrder(
             self.clusters, self.states, possible, self.work, self.width, largest
@@ -294,7 +294,7 @@ def check_message(entries: int, width: int, max_memory: float) -> None:
 
 
 def exact_refusal_error(need: float, width: int, max_memory: float) -> MemoryLimitError:
-    """Exact inference is out of reach."""
+    """Return the error for a model that is too large for exact inference."""
     expected = (
         f"expected clusters of at most {size_text(max_memory)} for exact inference, but this "
         f"model needs {size_text(need)} or more, with {width} variables in a cluster: "

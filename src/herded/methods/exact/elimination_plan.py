@@ -6,7 +6,7 @@ are computed again when the way back comes to them. That costs at most one more 
 leaves a few messages where there were hundreds.
 
 Where messages that are needed at once do not fit, some variables are held at each of their states
-in turn: *slices*, each of which is an elimination of its own. Every such variable multiplies the
+in turn: *slices*, each a separate elimination. Every such variable multiplies the
 work, but for those in nearly all of the largest tables, which are taken first.
 """
 
@@ -31,14 +31,14 @@ WORKING_ENTRIES = 3 * TABLE_BLOCK_ENTRIES  # entries that are there while a buck
 
 
 class BucketOperation(NamedTuple):
-    """A step of an elimination: what is done with the bucket at a place."""
+    """One step of an elimination: an operation on the bucket at a place."""
 
     kind: str  # "forward", or "again" where messages are kept for the way back, or "backward"
     place: int
 
 
 class EliminationPlan(NamedTuple):
-    """How a model is summed out."""
+    """The plan by which a model is summed out."""
 
     order: np.ndarray  # variables
     held: np.ndarray  # variables that are held at one state after another
@@ -51,13 +51,13 @@ class EliminationPlan(NamedTuple):
     treewidth: int
 
     def operations(self, back: bool = True) -> list[BucketOperation]:
-        """All steps of one slice, there and back, or only there."""
+        """Count the steps of one slice, there and back, or only there."""
         if not back:
             return [BucketOperation("forward", k) for k in range(len(self.order))]
         return list(_operations(self.segments.tolist()))
 
     def entries(self) -> np.ndarray:
-        """Of each bucket."""
+        """Count the entries of each bucket."""
         states = self.possible.sum(axis=1)[self.order].tolist()
         return np.array([float(math.prod(states[p] for p in scope)) for scope in self.scopes])
 
@@ -75,7 +75,7 @@ def _operations(segments: list[int]) -> Iterator[BucketOperation]:
 
 
 def _places(segments: list[int]) -> list[range]:
-    """Of each segment: they ascend, so that its places are next to each other."""
+    """Return the places of each segment, which are consecutive."""
     starts = [k for k, segment in enumerate(segments) if k == 0 or segment > segments[k - 1]]
     return [range(*ends) for ends in pairwise([*starts, len(segments)])]
 
@@ -87,7 +87,7 @@ def plan_elimination(
     *,
     whole: bool = False,
 ) -> EliminationPlan:
-    """In as few slices and segments as fit into `max_memory` bytes, `beside` other needs.
+    """Plan the fewest slices and segments that fit into `max_memory` bytes.
 
     With `whole` it is not cut, but refused where it does not fit.
     """
@@ -123,7 +123,7 @@ def plan_elimination(
 
 
 def _counts(places: int) -> Iterator[int]:
-    """Of segments: 1, 2, 3, 4, 6, 8, 12, ..."""
+    """Yield numbers of segments: 1, 2, 3, 4, 6, 8, 12, ..."""
     count = 1
     while count <= max(1, places):
         yield count
@@ -133,7 +133,7 @@ def _counts(places: int) -> Iterator[int]:
 
 
 class BucketSizes:
-    """What the buckets of an order take, where some variables are held."""
+    """The sizes of the buckets of an order, where some variables are held."""
 
     def __init__(self, order: list[int], found: EliminationOrder, states: list[int]) -> None:
         self.order, self.states, self.clusters = order, states, found.clusters
@@ -150,7 +150,7 @@ class BucketSizes:
         self.summed = [self._summed(k) for k in range(len(order))]
 
     def cut(self, count: int) -> list[int]:
-        """The segment of every place: each has about as much to keep."""
+        """Return the segment of every place: each has about as much to keep."""
         total, so_far, share, segment, segments = max(1, sum(self.messages)), 0, 0, 0, []
         for message in self.messages:
             previous, share = share, min(count - 1, so_far * count // total)
@@ -160,7 +160,7 @@ class BucketSizes:
         return segments
 
     def peak(self, segments: list[int]) -> int:
-        """Entries at the worst moment, those that a bucket needs in work included."""
+        """Return the entries at the worst moment, with the work space of its bucket."""
         within = _places(segments)
         there = peak = 0
         for places in within[:-1]:
@@ -180,19 +180,19 @@ class BucketSizes:
         return peak + min(WORKING_ENTRIES, 4 * largest)
 
     def _summed(self, k: int) -> int:
-        """Entries of sums that several blocks of a bucket have a part in."""
+        """Return the entries of sums to which several blocks of a bucket contribute."""
         shape = [self.states[self.order[p]] for p in self.scopes[k]]
         fixed = set(self.scopes[k][1 : 1 + fixed_axes(shape)])
         return sum(self.messages[c] for c in self.children[k] if not fixed <= set(self.scopes[c]))
 
     def all_work(self, segments: list[int]) -> float:
-        """Entries of all buckets, as often as they are gone through."""
+        """Return the entries of all buckets, times the passes over each."""
         last = segments[-1] if segments else 0
         each = zip(self.own, self.messages, segments, strict=True)
         return float(sum(n * m * (PASSES_PER_BUCKET + (s < last)) for n, m, s in each))
 
     def best_to_hold(self) -> int | None:
-        """The variable of the largest bucket that leaves the least work to all slices."""
+        """Return the variable of the largest bucket that leaves the least work to all slices."""
         largest = max(range(len(self.scopes)), key=self.messages.__getitem__, default=-1)
         if largest < 0 or len(self.scopes[largest]) == 1:
             return None
@@ -207,7 +207,7 @@ class BucketSizes:
 
 
 def child_buckets(scopes: Sequence[Scope]) -> list[list[int]]:
-    """The buckets whose messages go to each."""
+    """Return the buckets whose messages go to each."""
     found: list[list[int]] = [[] for _ in scopes]
     for k, scope in enumerate(scopes):
         if len(scope) > 1:

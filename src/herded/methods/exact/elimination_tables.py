@@ -1,4 +1,4 @@
-"""Tables over few variables each: how they are kept, and multiplied block by block.
+"""Tables over few variables each: their storage, and their products block by block.
 
 All of it is NumPy: nothing waits for a compiler. What counts is that inmost loops are long, since
 tables have many axes of few states, and that blocks stay in a near cache. Sums run in an order that
@@ -61,7 +61,7 @@ class ScopedTable:
         return self.exponent * LOG_2 + self.shift
 
     def logs(self) -> np.ndarray:
-        """The logarithms of the entries, without their scale."""
+        """Return the logarithms of the entries, without their scale."""
         if self.in_logs:
             return self.values
         return log_array(self.values) if self.given_logs is None else self.given_logs
@@ -73,12 +73,12 @@ class TableBuckets:
 
     tables: list[list[ScopedTable]]
     states: list[int]  # of the variable at each place
-    scopes: tuple[Scope, ...]  # of each bucket: its own place, and those its message goes on to
+    scopes: tuple[Scope, ...]  # of each bucket: its own place, and the scope of its message
     constant: float  # the logarithm of what multiplies all tables
     has_zeros: bool
 
     def shape(self, k: int) -> tuple[int, ...]:
-        """Of the product of a bucket."""
+        """Return the shape of the product of a bucket."""
         return tuple(self.states[p] for p in self.scopes[k])
 
 
@@ -89,7 +89,7 @@ def fill_buckets(
     possible: np.ndarray,
     x: np.ndarray,
 ) -> TableBuckets:
-    """Every factor in the bucket of its first variable in the `order`; others are as in `x`.
+    """Put every factor into the bucket of its first variable in the `order`, given `x`.
 
     Tables are scaled to have 1 as their largest entry. Those of one scope are one.
     """
@@ -119,7 +119,7 @@ def fill_buckets(
 def _views(
     graph: FactorGraph, order: np.ndarray, domains: list[np.ndarray], x: np.ndarray
 ) -> tuple[float, dict[tuple[int, ...], np.ndarray]]:
-    """Log-tables by their scopes, and the sum of those that have none."""
+    """Return log-tables by their scopes, and the sum of those without any."""
     place = np.full(graph.n_variables, -1)
     place[order] = np.arange(len(order))
     slots_place = place[graph.factor_variables]
@@ -161,7 +161,7 @@ def _views(
 
 
 def fixed_axes(shape: Sequence[int]) -> int:
-    """How many axes behind the first are fixed in a block, so that it is not too large."""
+    """Return how many axes behind the first are fixed in a block, so that it is not too large."""
     entries, count = math.prod(shape), 0
     while entries > TABLE_BLOCK_ENTRIES and count < len(shape) - 1:
         count += 1
@@ -170,14 +170,14 @@ def fixed_axes(shape: Sequence[int]) -> int:
 
 
 def message_part(array: np.ndarray, index: Index) -> np.ndarray:
-    """The part of a message that a block has: a view, also where it is a single number."""
+    """Return the part of a message that a block has: a view, also where it is a single number."""
     where: tuple[Any, ...] = (*index, ...)
     found: np.ndarray = array[where]
     return found
 
 
 def broadcast_to_scope(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarray:
-    """A table over the places `own` with an axis for every place in `scope`, of length 1 if new."""
+    """Give a table over the places `own` an axis for every place in `scope`."""
     if own == scope:
         return values
     sizes = iter(values.shape)
@@ -187,7 +187,7 @@ def broadcast_to_scope(values: np.ndarray, own: Scope, scope: Scope) -> np.ndarr
 def iterate_blocks(
     parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc
 ) -> Iterator[tuple[Index, np.ndarray]]:
-    """The product (or sum) of tables, for each state of the axes that are fixed.
+    """Yield the product (or sum) of tables, for each state of the axes that are fixed.
 
     Tables have as many axes as `shape`, of length 1 where they do not depend on them. Every block
     takes the memory of the one before.
@@ -210,7 +210,7 @@ def iterate_blocks(
 
 
 def _by_axes(parts: list[np.ndarray], fixed: int) -> tuple[list[np.ndarray], ...]:
-    """Tables without axes that are fixed, those with no others but the first, and the rest."""
+    """Split tables by fixed axes: none, only the first ones, and the rest."""
     inside: list[np.ndarray] = []
     outside: list[np.ndarray] = []
     across: list[np.ndarray] = []
@@ -227,7 +227,7 @@ def _by_axes(parts: list[np.ndarray], fixed: int) -> tuple[list[np.ndarray], ...
 def combine_tables(
     parts: list[np.ndarray], shape: tuple[int, ...], together: np.ufunc
 ) -> np.ndarray:
-    """The product (or sum) of tables over all axes, in memory of its own.
+    """Return the product (or sum) of tables over all axes, in memory of its own.
 
     Small tables come first, so that few steps run at full size; among them those that reach
     furthest back, so that rows are long.
@@ -253,7 +253,7 @@ def _size_and_reach(part: np.ndarray) -> tuple[int, int]:
 def combine_two_tables(
     together: np.ufunc, a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """The product (or sum) of two tables, over the axes of both.
+    """Return the product (or sum) of two tables, over the axes of both.
 
     Where one of them has no last axes, and these are short, it is found column by column.
     """
@@ -282,7 +282,7 @@ def _ones_at_end(shape: tuple[int, ...]) -> int:
 def _columns(
     table: np.ndarray, shape: tuple[int, ...], missing: int, width: int
 ) -> list[np.ndarray]:
-    """A table for each state of the last axes."""
+    """Return a table for each state of the last axes."""
     lead = table.shape[: len(shape) - missing]
     if _ones_at_end(table.shape) >= missing:
         return [table.reshape(lead)] * width
@@ -291,7 +291,7 @@ def _columns(
 
 
 def sum_over(table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
-    """The sum over some axes: first ones first, whose sums have long rows and leave less to do."""
+    """Sum over some axes, first ones first: their sums have long rows and leave less to do."""
     kept = tuple(n for axis, n in enumerate(table.shape) if axis not in axes)
     done = 0  # axes that are gone
     for first, count in _runs(axes):
@@ -311,7 +311,7 @@ def sum_over(table: np.ndarray, axes: Sequence[int]) -> np.ndarray:
 
 
 def _runs(axes: Sequence[int]) -> list[tuple[int, int]]:
-    """Axes that follow each other: the first of them, and how many."""
+    """Yield runs of consecutive axes: the first axis, and how many."""
     runs: list[tuple[int, int]] = []
     for axis in sorted(axes):
         if runs and sum(runs[-1]) == axis:
@@ -322,7 +322,7 @@ def _runs(axes: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _sum_of_columns(rows: np.ndarray) -> np.ndarray:
-    """The sum over the middle axis, in loops over the first."""
+    """Return the sum over the middle axis, in loops over the first."""
     total = rows[:, 0].copy()
     for behind in range(rows.shape[2]):
         for k in range(1, rows.shape[1]):
@@ -331,13 +331,13 @@ def _sum_of_columns(rows: np.ndarray) -> np.ndarray:
 
 
 def sums_of_rows(table: np.ndarray) -> np.ndarray:
-    """The sum of all entries for each state of the first axis."""
+    """Return the sum of all entries for each state of the first axis."""
     found: np.ndarray = np.add.reduce(table.reshape(len(table), -1), axis=1)
     return found
 
 
 def pair_sums(table: np.ndarray, axes: set[int]) -> Iterator[tuple[int, np.ndarray]]:
-    """The sums of all entries for each pair of states of the first axis and each of `axes`.
+    """Sum all entries for each pair of states of the first axis and each of `axes`.
 
     Axes are summed out from the back, and each sum leaves a smaller table: all pairs together
     cost about as much as one.

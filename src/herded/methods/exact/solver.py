@@ -66,7 +66,7 @@ class ExactLayout(SolverLayout):
 
 @dataclass(frozen=True)
 class Exact(Options):
-    """All marginals, log Z and the most probable state by variable elimination.
+    """Exact inference by variable elimination: all marginals, log Z and the most probable state.
 
     Raises
     ------
@@ -101,33 +101,33 @@ class Exact(Options):
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Find an order of elimination, fit it into memory, and refuse what is too large."""
+        """Find an order of elimination that fits in memory; refuse models that are too large."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Exact, got {kind!r}')
         limit = memory_limits.memory_limit(max_memory)
         return self.in_order(model, elimination_order(model, limit), limit)
 
     def in_order(self, model: Model, found: EliminationOrder, limit: float = math.inf) -> Layout:
-        """The layout of an order that was found already, within so many bytes."""
+        """Return the layout of an order that was found already, within so many bytes."""
         plan = plan_elimination(found, limit, bytes_beside_messages(to_factor_graph(model)))
         return ExactLayout(model=model, method=self, arrays=plan, memory=plan.memory)
 
     def init(self, layout: Layout, asked: Collection[str] = ALL_ANSWERS) -> "ExactState":
-        """Nothing yet; `asked` are fields of the answer."""
+        """Start with no answers; `asked` names the fields to compute."""
         return ExactState(
             to_factor_graph(layout.model), layout.arrays, frozenset(asked) or {"log_z"}
         )
 
     def advance(self, layout: Layout, state: "ExactState", sweeps: int) -> None:
-        """At least so many parts of the work."""
+        """Do at least this many parts of the work."""
         state.advance(sweeps)
 
     def answer(self, layout: Layout, state: "ExactState") -> Answer:
-        """Everything that was asked for, once it is found."""
+        """Return everything that was asked for, once it is found."""
         return state.found or Answer(converged=False)
 
     def find(self, layout: Layout, asked: str) -> Answer | None:
-        """What was not asked for before, unless it takes long."""
+        """Compute further fields later, unless that takes long."""
         plan: EliminationPlan = layout.arrays
         if asked not in ALL_ANSWERS or plan.slices > 1 or plan.segments.any():
             return None
@@ -137,7 +137,7 @@ class Exact(Options):
 
 
 def bytes_beside_messages(graph: FactorGraph) -> float:
-    """Bytes that exact inference takes beside messages: factors laid out, and the answer."""
+    """Return the bytes of exact inference apart from messages: factors and the answer."""
     states = graph.cardinalities
     start, members = graph.adjacency
     owner_states = np.repeat(states.astype(float), np.diff(start))
@@ -153,7 +153,7 @@ def bytes_beside_messages(graph: FactorGraph) -> float:
 
 
 class ExactState:
-    """How far an elimination is: at which task, slice and operation; and what was found so far."""
+    """The progress of an elimination: its task, slice and operation, and the results so far."""
 
     def __init__(self, graph: FactorGraph, plan: EliminationPlan, asked: Collection[str]) -> None:
         self.graph, self.plan, self.asked = graph, plan, asked
@@ -181,7 +181,7 @@ class ExactState:
         self.found: Answer | None = None
 
     def advance(self, parts: int) -> None:
-        """Go on for at least so many parts of the work, or to the end."""
+        """Continue for at least this many parts of the work, or to the end."""
         goal = self.work + max(1, parts) * PROGRESS_UNIT_ENTRIES
         while not self.converged and (self.work < goal or self.total == 1):
             self._step()
@@ -192,7 +192,7 @@ class ExactState:
         )
 
     def _step(self) -> None:
-        """One operation, or what comes between two slices."""
+        """Do one operation, or the change between two slices."""
         if self.task == len(self.tasks):
             self.found, self.converged = self._answer(), True
             return
@@ -233,7 +233,7 @@ class ExactState:
     def _begin(
         self, task: type[SumElimination] | type[MaxElimination]
     ) -> SumElimination | MaxElimination:
-        """A slice: some variables are held, the others are summed out."""
+        """Return a slice: some variables are held, the others are summed out."""
         plan, x = self.plan, self.held_state()
         buckets = fill_buckets(self.graph, plan.order, plan.scopes, plan.possible, x)
         if task is MaxElimination:
@@ -241,7 +241,7 @@ class ExactState:
         return SumElimination(buckets, self.children, self.sums.wanted)
 
     def held_state(self) -> np.ndarray:
-        """(N,) the states of all variables that are not summed out in this slice."""
+        """Return (N,) the states of all variables not summed out in this slice."""
         x: np.ndarray = self.plan.possible.argmax(axis=1)
         domains = [np.flatnonzero(self.plan.possible[i]).tolist() for i in self.plan.held]
         x[self.plan.held] = next(islice(product(*domains), self.slice, None))
@@ -261,7 +261,7 @@ class ExactState:
             self.slice, self.task = 0, self.task + 1
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that changes, by name, for a checkpoint."""
+        """Return all arrays that change, by name, for a checkpoint."""
         where = [self.task, self.slice, self.at, self.running is not None]
         found = {
             "where": np.array(where, np.int64),
@@ -322,7 +322,7 @@ class ExactState:
 
 
 class SliceMixture:
-    """Sums of slices, each weighed by its share of Z: e^top weight is Z."""
+    """Sums of slices, each weighted by its share of Z: e^top weight is Z."""
 
     def __init__(self, graph: FactorGraph, plan: EliminationPlan, pairs: bool) -> None:
         self.plan, self.states = plan, graph.cardinalities
@@ -362,7 +362,7 @@ class SliceMixture:
             table += new * self._pair(one, found, i, j)
 
     def _pair(self, one: SumElimination, found: np.ndarray, i: int, j: int) -> np.ndarray:
-        """The marginal of a pair in a slice; what is held is independent of everything."""
+        """Return the marginal of a pair in a slice; what is held is independent of everything."""
         k, p = self.place.get(i), self.place.get(j)
         if k is None or p is None:
             return np.outer(found[i, : self.states[i]], found[j, : self.states[j]])
@@ -373,7 +373,7 @@ class SliceMixture:
 
 
 def _joint(graph: FactorGraph, plan: EliminationPlan) -> np.ndarray | None:
-    """The joint over all variables, zero where it contradicts the evidence, if it is small."""
+    """Return the joint over all variables, zero where it contradicts the evidence, if small."""
     states = graph.cardinalities.tolist()
     if math.prod(states) > MAX_JOINT or len(states) > MAX_AXES:
         return None

@@ -36,7 +36,7 @@ from herded.system.memory_limits import Size
 
 @dataclass
 class MeanFieldState(DampedState):
-    """All that changes."""
+    """The state of mean field."""
 
     q: np.ndarray  # (N, K), zero beyond a variable's cardinality
 
@@ -91,7 +91,7 @@ class MeanField(DampedSolver):
         return SolverLayout(model=model, method=self, arrays=arrays, memory=need)
 
     def init(self, layout: Layout) -> MeanFieldState:
-        """Every variable as its unary factors alone would have it."""
+        """Start every variable at the distribution of its unary factors."""
         q = np.empty((layout.model.n_variables, layout.width))
         update_kernels.start_beliefs(layout.arrays.factors, layout.model.evidence, q)
         return MeanFieldState(q)
@@ -105,7 +105,7 @@ class MeanField(DampedSolver):
         return change
 
     def answer(self, layout: Layout, state: MeanFieldState) -> Answer:
-        """The q of this sweep and its lower bound of log Z."""
+        """Return the current q and its lower bound of log Z."""
         graph = to_factor_graph(layout.model)
         bound = update_kernels.log_z_lower_bound(layout.arrays.factors, state.q)
         return Answer(

@@ -55,7 +55,7 @@ def sweep_beliefs(f, order, q, damping, parallel):
 
 @jit
 def log_z_lower_bound(f, q):
-    """sum_f E_q[log f] + sum_i H(q_i), but for factors of no variables."""
+    """Return sum_f E_q[log f] + sum_i H(q_i), without factors of no variables."""
     cards, starts, bases, strides = f.cardinalities, f.entry_start, f.table_base, f.own_stride
     other_start, other, log_tables = f.other_start, f.other, f.log_tables
     logits = np.empty(q.shape[1])

@@ -39,7 +39,7 @@ Target = tuple[int, ...]  # variables whose joint distribution is asked for
 
 @dataclass(frozen=True, eq=False)
 class RowPlan:
-    """How the variables that are not observed are summed out.
+    """The plan by which unobserved variables are summed out.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def plan_rows(
 
 
 def join_scopes(graph: FactorGraph, scopes: Sequence[Target]) -> FactorGraph:
-    """The graph with a factor of ones over each scope, so that one bucket holds all of it."""
+    """Add a factor of ones over each scope to the graph, so that one bucket holds it."""
     if not scopes:
         return graph
     sizes = [int(np.prod(graph.cardinalities[list(scope)])) for scope in scopes]
@@ -130,7 +130,7 @@ def join_scopes(graph: FactorGraph, scopes: Sequence[Target]) -> FactorGraph:
 
 
 def drop_barren(graph: FactorGraph, needed: set[int]) -> FactorGraph:
-    """The graph without conditional probabilities of variables that nothing asks for.
+    """Return the graph without conditional probabilities of variables that nothing asks for.
 
     Such a variable is in one factor alone, whose sum over it is 1 whatever the others are. It goes
     with its factor, and others may become barren then: the leaves of a Bayes net.
@@ -175,7 +175,7 @@ def drop_barren(graph: FactorGraph, needed: set[int]) -> FactorGraph:
 
 
 class RowElimination:
-    """One elimination for all rows.
+    """A single elimination for all rows.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class RowElimination:
     # -- factors ----------------------------------------------------------------------------------
 
     def _restrict(self, f: int) -> tuple[list[int], np.ndarray, RowGroups]:
-        """Factor `f` in the states that rows know: its free variables, log-table and groups."""
+        """Restrict factor `f` to the states that rows know; return it with its groups."""
         variables, table = self.plan.graph.factor(f)
         fixed = self.plan.graph.evidence[variables]
         scope = variables[fixed < 0].tolist()
@@ -231,7 +231,7 @@ class RowElimination:
     def _groups(
         self, known: tuple[int, ...], sizes: Sequence[int]
     ) -> tuple[RowGroups, np.ndarray | None]:
-        """Groups of rows that agree on some observed variables, and which combinations occur."""
+        """Group rows that agree on some observed variables; return combinations that occur."""
         if not known:
             return self.merger.all_rows, None
         if known not in self.known_groups:
@@ -283,7 +283,7 @@ class RowElimination:
         return self
 
     def _product(self, k: int, *, without: int = -1, with_down: bool = False) -> RowTable:
-        """The product of what is in bucket `k`, except for the message of one child."""
+        """Return the product of what is in bucket `k`, except for the message of one child."""
         tables = [*self.factors[k]]
         tables += [self.messages[c] for c in self.children[k] if c != without]  # type: ignore[misc]
         if with_down and k in self.down:
@@ -295,7 +295,7 @@ class RowElimination:
         return multiply_tables(tables, self.merger, self.arithmetic, self._report_loss)
 
     def _remove(self, table: RowTable, count: int) -> np.ndarray:
-        """The values without the first `count` variables of a table."""
+        """Return the values without the first `count` variables of a table."""
         return self.arithmetic.remove(table.values, tuple(range(count)))
 
     def _send(self, k: int, message: RowTable) -> None:
@@ -307,7 +307,7 @@ class RowElimination:
         self.messages[k] = scaled
 
     def _scale(self, table: RowTable, *, counted: bool = True) -> RowTable:
-        """The table with a largest entry of 1 in each group; `counted` in the total."""
+        """Return the table with a largest entry of 1 in each group; `counted` in the total."""
         values, axes = table.values, tuple(range(len(table.scope)))
         top = values.max(axis=axes) if axes else values
         if not self.arithmetic.is_scaled:
@@ -321,7 +321,7 @@ class RowElimination:
         return RowTable(table.scope, values, table.groups, smallest_log(values))
 
     def log_totals(self) -> np.ndarray:
-        """(R,) the logarithm of the sum over all states that agree with each row."""
+        """Return (R,) the logarithm of the sum over all states that agree with each row."""
         total = np.zeros(self.merger.n_rows)
         for groups, scale in self.log_scales:
             total += scale[0] if groups.count == 1 else scale[groups.codes]
@@ -330,7 +330,7 @@ class RowElimination:
     # -- down -------------------------------------------------------------------------------------
 
     def _message_down(self, k: int) -> None:
-        """The message from its parent to bucket `k`, and first those above it."""
+        """Return the message from its parent to bucket `k`, after those above it."""
         path = [k]
         while self.parent[path[-1]] >= 0 and self.parent[path[-1]] not in self.down:
             path.append(self.parent[path[-1]])
@@ -343,14 +343,14 @@ class RowElimination:
             self.down[child] = self._scale(self._keep(product, wanted), counted=False)
 
     def _keep(self, table: RowTable, wanted: Sequence[int]) -> RowTable:
-        """The table summed over all variables that are not wanted."""
+        """Return the table summed over all variables that are not wanted."""
         axes = tuple(a for a, p in enumerate(table.scope) if p not in wanted)
         values = self.arithmetic.remove(table.values, axes) if axes else table.values
         kept = tuple(p for p in table.scope if p in wanted)
         return RowTable(kept, values, table.groups, table.low)
 
     def posterior(self, target: Target) -> np.ndarray:
-        """(R, K, ...) the joint distribution of the variables of a target, an axis for each."""
+        """Return (R, K, ...) the joint distribution of a target, an axis for each variable."""
         scope = sorted(self.plan.place[i] for i in target if i in self.plan.place)
         n_rows = self.merger.n_rows
         if scope:
@@ -369,7 +369,7 @@ class RowElimination:
         return self._with_known(target, scope, found)
 
     def _with_known(self, target: Target, scope: list[int], found: np.ndarray) -> np.ndarray:
-        """The distribution of all variables of a target, where rows know some of them."""
+        """Return the distribution of all variables of a target, where rows know some of them."""
         free = [self.plan.order[p] for p in scope]
         cards = self.plan.graph.cardinalities
         known = [i for i in target if i not in free]
@@ -391,7 +391,7 @@ class RowElimination:
 
 
 def most_probable_states(elimination: RowElimination) -> np.ndarray:
-    """(R, N) the best state of all variables that agrees with each row."""
+    """Return (R, N) the best state of all variables that agrees with each row."""
     plan = elimination.plan
     assert elimination.arithmetic is LogMaxArithmetic
     x = np.tile(plan.graph.evidence, (elimination.merger.n_rows, 1))

@@ -1,4 +1,4 @@
-"""What rows know, and what is asked of them, checked against the model."""
+"""The evidence of rows and their targets, checked against the model."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ BEST_STATE, LOG_PROBABILITY = "map", "log_probability"  # targets that are no va
 
 @dataclass(frozen=True, eq=False)
 class RowEvidence:
-    """What rows know: states of variables, and likelihoods of their states."""
+    """The evidence of rows: states of variables, and likelihoods of their states."""
 
     n_rows: int
     columns: dict[int, np.ndarray]  # `MISSING` where a row does not know the state
@@ -82,7 +82,7 @@ def _is_soft(value: object) -> bool:
 
 
 def _read_likelihood(model: Model, i: int, key: object, value: object) -> np.ndarray:
-    """(R or 1, K) logarithms of likelihoods."""
+    """Read logarithms of likelihoods, (R or 1, K)."""
     k = int(model.cardinalities[i])
     name = f"the likelihoods of {key!r}"
     if isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def _read_likelihood(model: Model, i: int, key: object, value: object) -> np.nda
 
 
 def without_known(model: Model, rows: DataRows) -> dict[int, np.ndarray]:
-    """The columns of variables that the model's own evidence does not fix, where they agree."""
+    """Remove columns that the model's own evidence fixes; refuse those that disagree."""
     found = {}
     for i, column in rows.columns.items():
         state = int(model.evidence.reshape(-1)[i])
@@ -131,7 +131,7 @@ def without_known(model: Model, rows: DataRows) -> dict[int, np.ndarray]:
 
 @dataclass(frozen=True)
 class RowTargets:
-    """What is asked of each row."""
+    """The targets of each row."""
 
     variables: dict[Any, Target]  # by label
     asks_best_state: bool
@@ -162,7 +162,7 @@ def read_targets(model: Model, targets: Any, evidence: RowEvidence) -> RowTarget
 
 
 def read_target(model: Model, target: object) -> tuple[Any, Target]:
-    """A variable, or a tuple or set of variables whose joint distribution is asked for."""
+    """Return a variable, or a tuple or set of variables whose joint distribution is asked for."""
     is_pixel = isinstance(target, tuple) and not any(isinstance(p, (tuple, str)) for p in target)
     is_pixel &= len(model.shape) > 1
     if is_pixel or not isinstance(target, Iterable) or isinstance(target, str):

@@ -132,7 +132,7 @@ class RowJob:
 def row_jobs(
     graph: FactorGraph, evidence: RowEvidence, wanted: RowTargets, limit: float
 ) -> Iterator[RowJob]:
-    """All rows, in groups that share a plan, cut into chunks that fit in memory."""
+    """Yield all rows, in groups that share a plan, cut into chunks that fit in memory."""
     targets = list(wanted.variables.values())
     soft = [(i,) for i in evidence.likelihoods]  # they must stay in the plan
     for rows, observed in _row_sets(graph, evidence, targets, limit):
@@ -152,14 +152,14 @@ def row_jobs(
 
 
 def _pooled(evidence: RowEvidence, observed: Sequence[int]) -> list[Target]:
-    """Variables that only some of the rows know."""
+    """Return variables that only some of the rows know."""
     return [(i,) for i in evidence.columns if i not in observed]
 
 
 def _row_sets(
     graph: FactorGraph, evidence: RowEvidence, targets: list[Target], limit: float
 ) -> Iterator[tuple[np.ndarray, list[int]]]:
-    """Rows that share a plan, and the variables that all of them know."""
+    """Yield rows that share a plan, and the variables that all of them know."""
     variables = list(evidence.columns)
     known = np.zeros((evidence.n_rows, len(variables)), bool)
     for place, i in enumerate(variables):
@@ -188,7 +188,7 @@ def _pays_to_pool(
     n_sets: int,
     limit: float,
 ) -> bool:
-    """Whether one elimination of many rows takes less time than many of few rows."""
+    """Return whether one elimination of many rows takes less time than many of few rows."""
     try:
         plan = plan_rows(graph, observed, [*targets, *_pooled(evidence, observed)], limit)
     except MemoryLimitError:

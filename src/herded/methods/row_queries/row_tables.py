@@ -29,7 +29,7 @@ class RowGroups:
 
     @classmethod
     def of_columns(cls, columns: Sequence[np.ndarray], sizes: Sequence[int]) -> "RowGroups":
-        """One group for each combination of states, those that no row has included."""
+        """Make one group for each combination of states, also those without rows."""
         codes = np.zeros(len(columns[0]), np.int64)
         count = 1
         for column, size in zip(columns, sizes, strict=True):
@@ -47,7 +47,7 @@ class Merged(NamedTuple):
 
 
 class GroupMerger:
-    """Intersects partitions of the same rows, each pair once."""
+    """A cache of intersections of partitions of the same rows."""
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -56,7 +56,7 @@ class GroupMerger:
         self._known: dict[tuple[int, int], tuple[RowGroups, RowGroups, Merged]] = {}
 
     def merge(self, first: RowGroups, second: RowGroups) -> Merged:
-        """The coarsest partition that refines both."""
+        """Return the coarsest partition that refines both."""
         if first is second or second.count == 1:
             return Merged(first, None, None if first is second else np.zeros(first.count, np.int64))
         if first.count == 1:
@@ -83,7 +83,7 @@ class GroupMerger:
 
 
 def renumber(codes: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Codes below `limit` as places in the sorted list of those that occur, and that list."""
+    """Return codes below `limit` as places in the sorted list of those that occur, and the list."""
     if limit <= MAX_PAIRS_PER_ROW * len(codes) + 64:
         present = np.flatnonzero(np.bincount(codes, minlength=limit))
         place = np.empty(limit, np.int64)
@@ -94,37 +94,37 @@ def renumber(codes: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Arithmetic:
-    """How factors are combined and variables removed: here with probabilities."""
+    """The arithmetic of factors: products and sums of probabilities."""
 
     is_scaled = True  # whether products may underflow, so that the largest entry is kept at 1
 
     @staticmethod
     def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The product, entry by entry."""
+        """Return the product, entry by entry."""
         product: np.ndarray = first * second
         return product
 
     @staticmethod
     def remove(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-        """The sum over some axes."""
+        """Return the sum over some axes."""
         found: np.ndarray = values.sum(axis=axes)
         return found
 
 
 class LogSumArithmetic(Arithmetic):
-    """The same with logarithms, which never underflow, and take longer."""
+    """The arithmetic of logarithms, which never underflow, but are slower."""
 
     is_scaled = False
 
     @staticmethod
     def multiply(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The sum of logarithms."""
+        """Return the sum of logarithms."""
         total: np.ndarray = first + second
         return total
 
     @staticmethod
     def remove(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-        """The logarithm of the sum of exponentials."""
+        """Return the logarithm of the sum of exponentials."""
         top = values.max(axis=axes, keepdims=True)
         top[np.isneginf(top)] = 0.0
         total = exp_array(values - top).sum(axis=axes)
@@ -133,11 +133,11 @@ class LogSumArithmetic(Arithmetic):
 
 
 class LogMaxArithmetic(LogSumArithmetic):
-    """The largest logarithm instead of a sum: for the most probable state."""
+    """The arithmetic of the largest logarithm: for the most probable state."""
 
     @staticmethod
     def remove(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-        """The maximum over some axes."""
+        """Return the maximum over some axes."""
         found: np.ndarray = values.max(axis=axes)
         return found
 
@@ -158,7 +158,7 @@ class RowTable:
     low: float = 0.0  # no positive entry has a smaller logarithm; 0 for tables of logarithms
 
     def along(self, scope: Sequence[int], index: np.ndarray | None) -> np.ndarray:
-        """The values with an axis for each variable of a larger scope, for merged groups."""
+        """Return the values with an axis for each variable of a larger scope, for merged groups."""
         values = self.values if index is None else self.values.take(index, axis=-1)
         if len(scope) == len(self.scope):
             return values

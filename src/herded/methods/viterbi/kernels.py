@@ -14,7 +14,7 @@ from herded.system.numerics.argmax_kernel import argmax
 
 @jit
 def order_along_chains(f, free):
-    """The free variables along their chains, and where in that order each chain starts.
+    """Return the free variables along their chains, and where in that order each chain starts.
 
     A chain begins at its end of the lower index. Variables on loops are never reached. The
     order means nothing where a variable has more than two neighbours.

@@ -30,7 +30,7 @@ from herded.system.memory_limits import Size
 
 
 class ViterbiArrays(NamedTuple):
-    """What is read: the factors, and the variables along their chains."""
+    """The factors, and the variables along their chains."""
 
     factors: FactorArrays
     scan: ScanArrays
@@ -38,7 +38,7 @@ class ViterbiArrays(NamedTuple):
 
 @dataclass
 class ViterbiState:
-    """All that changes."""
+    """The state of Viterbi's algorithm."""
 
     x: np.ndarray  # (N,) at first the clamped states, then the best
     log_score: float | None = None
@@ -73,7 +73,7 @@ class Viterbi(Options):
     def compile(
         self, model: Model, *, kind: str | None = None, max_memory: Size | None = None
     ) -> Layout:
-        """Lay the model out; its scan walks along the chains, a segment for each."""
+        """Lay the model out with a scan along the chains, a segment for each."""
         if kind not in (None, "factor"):
             raise MethodError(f'expected the layout "factor" for Viterbi, got {kind!r}')
         graph = to_factor_graph(model)
@@ -86,11 +86,11 @@ class Viterbi(Options):
         )
 
     def init(self, layout: Layout) -> ViterbiState:
-        """The evidence, and zeros."""
+        """Return a state with the evidence, and zeros elsewhere."""
         return ViterbiState(np.maximum(layout.model.evidence, 0))
 
     def advance(self, layout: Layout, state: ViterbiState, sweeps: int) -> None:
-        """All of it, whatever `sweeps` says."""
+        """Solve the whole model, whatever `sweeps` says."""
         if state.converged:
             return
         factors, scan = layout.arrays
@@ -105,14 +105,14 @@ class Viterbi(Options):
         state.sweep, state.converged = 1, True
 
     def answer(self, layout: Layout, state: ViterbiState) -> Answer:
-        """The best state, once it is found."""
+        """Return the best state, once it is found."""
         if not state.converged:
             return Answer(converged=False)
         return Answer(state=state.x.copy(), log_score=state.log_score)
 
 
 def _order_along_chains(model: Model, factors: FactorArrays, free: np.ndarray) -> ScanArrays:
-    """The free variables along their chains, or an error that names one that is on none."""
+    """Return the free variables along their chains, or an error that names one that is on none."""
     degree = np.where(free, np.diff(factors.neighbour_start), 0)
     order, chain_start = kernels.order_along_chains(factors, free)
     stray = int(np.argmax(degree))

@@ -1,4 +1,4 @@
-"""One block: variables are eliminated, smallest cluster first, or cut where clusters are too large.
+"""A single block: variables are eliminated, smallest cluster first, or cut if clusters are large.
 
 Two heaps give the variable that comes next, one of the sizes of clusters and one of the order in
 which variables would be cut; both change with every step.
@@ -110,7 +110,7 @@ def build_block(near_start, near, logs, movable, limit, cuts, held, key, order):
 
 @jit
 def doubled_copy(array):
-    """A copy with room for as much again."""
+    """Return a copy with room for as much again."""
     copy = np.empty(2 * len(array), np.int64)
     for at in range(len(array)):
         copy[at] = array[at]

@@ -1,4 +1,4 @@
-"""Which variables move together: blocks whose joint conditional takes small tables to compute.
+"""The choice of blocks: sets of variables whose joint conditional takes small tables to compute.
 
 A block is what is left when some variables are cut out of the graph, that is, conditioned on.
 Variables are eliminated one after another, the smallest cluster first; where even that has too many
@@ -32,7 +32,7 @@ class BlockChoice(NamedTuple):
 
 
 def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
-    """Blocks whose tables have at most `entries` entries.
+    """Choose blocks whose tables have at most `entries` entries.
 
     As many as `count`, or one where nothing need be cut, or more where variables or hard factors
     would be left out. A variable of more states than `entries` is a table of its own.
@@ -67,8 +67,7 @@ def choose_blocks(graph: FactorGraph, entries: int, count: int) -> BlockChoice:
 def elimination_order_within(
     graph: FactorGraph, block: np.ndarray
 ) -> tuple[np.ndarray, float, float]:
-    """The order in which a given block is eliminated, and the entries of its largest table and of
-    all of them."""
+    """Return the elimination order of a block, its largest table and all entries."""
     inside = np.zeros(graph.n_variables, np.bool_)
     inside[block] = True
     chooser = BlockChooser(graph, inside, np.inf)
@@ -76,7 +75,7 @@ def elimination_order_within(
 
 
 class BlockChooser:
-    """Chooses blocks one after another, and counts how often each variable was cut."""
+    """A chooser of blocks, one after another, that counts how often each variable was cut."""
 
     def __init__(self, graph: FactorGraph, movable: np.ndarray, entries: float) -> None:
         factors = compile_factors(graph)
@@ -91,7 +90,7 @@ class BlockChooser:
         self.number = 0
 
     def next(self, held: np.ndarray | None = None) -> np.ndarray:
-        """One more block; what is `held` (1 or 2) is cut after all else."""
+        """Return one more block; variables that are `held` (1 or 2) are cut last."""
         held = np.zeros(len(self.movable), np.int64) if held is None else held.astype(np.int64)
         order = np.empty(int(self.movable.sum()), np.int64)
         length, largest, total = build_block(
@@ -115,7 +114,7 @@ class BlockChooser:
         return order
 
     def _without(self, order: np.ndarray) -> np.ndarray:
-        """(N,) whether a variable moves, but not in this block."""
+        """Return which variables move outside this block, (N,)."""
         left = self.movable.copy()
         left[order] = False
         return left
@@ -124,7 +123,7 @@ class BlockChooser:
 def _scopes_in_no_block(
     scopes: list[np.ndarray], blocks: list[np.ndarray], variables: int
 ) -> list[np.ndarray]:
-    """Those of the scopes that no block has whole."""
+    """Return the scopes that no block contains."""
     inside = np.zeros((len(blocks), variables), np.bool_)
     for b, block in enumerate(blocks):
         inside[b, block] = True
@@ -132,7 +131,7 @@ def _scopes_in_no_block(
 
 
 def _hard_scopes(graph: FactorGraph, movable: np.ndarray, entries: float) -> list[np.ndarray]:
-    """The movable variables of each factor that ties some by hard zeros, if a table holds them."""
+    """Return the movable scope of each factor with hard zeros, if a table holds it."""
     is_hard = np.logical_or.reduceat(np.isneginf(graph.log_tables), graph.table_start[:-1])
     found: dict[bytes, np.ndarray] = {}
     for f in np.flatnonzero(is_hard).tolist():
@@ -144,7 +143,7 @@ def _hard_scopes(graph: FactorGraph, movable: np.ndarray, entries: float) -> lis
 
 
 def _equivalence_classes(graph: FactorGraph, movable: np.ndarray) -> np.ndarray:
-    """(N,) the first variable of each one's class of variables that decide each other."""
+    """Return (N,) the first variable of the class of variables that decide each other."""
     first = np.arange(graph.n_variables)
     if not graph.has_hard_zeros:
         return first

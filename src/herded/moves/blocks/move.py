@@ -25,7 +25,7 @@ from herded.system.memory_limits import Size
 
 @dataclass(frozen=True)
 class Blocks:
-    """Move whole blocks of variables at once: `Gibbs(moves=hd.Blocks())`.
+    """Moves of whole blocks of variables at once: `Gibbs(moves=hd.Blocks())`.
 
     A block is drawn exactly from its joint conditional given the rest, so that hard zeros and
     strong couplings within it are no obstacle. A sweep moves as many blocks, in turn, as move a
@@ -86,13 +86,14 @@ class Blocks:
         beta: Callable[[], float] | None = None,
         max_memory: Size | None = None,
     ) -> Proposal:
+        """Propose the layout of blocks."""
         if kind not in (None, BLOCKS_KIND):
             raise MethodError(f"expected no layout= with moves=Blocks(..), got {kind!r}: drop it")
         task = LayoutRequest(model, draw, "sequential", max_memory)
         return propose_blocks(task, *self.choose(model))
 
     def choose(self, model: Model) -> BlockChoice:
-        """The blocks for a model, each in its order of elimination."""
+        """Return the blocks for a model, each in its order of elimination."""
         graph = to_factor_graph(model)
         if self.blocks is None:
             return choose_blocks(graph, self.entries, self.count)
@@ -122,13 +123,13 @@ class Blocks:
             raise MethodError(
                 f"expected every variable that is not known in a block, but {first} is in none"
                 f"{f', nor are {left.sum() - 1} others' if left.sum() > 1 else ''}: add them, in "
-                "blocks of their own if need be"
+                "separate blocks if necessary"
             )
         return BlockChoice(blocks, most)
 
 
 def _freeze_blocks(blocks: object) -> tuple[tuple[Hashable, ...], ...]:
-    """Lists of variables as tuples, which can be compared and are written out in full."""
+    """Return lists of variables as tuples, which can be compared and have a full `repr`."""
     rule = "expected blocks= as lists of variables, such as [[0, 1], [1, 2]]"
 
     def listed(value: object) -> list[Any]:
@@ -143,12 +144,12 @@ def _freeze_blocks(blocks: object) -> tuple[tuple[Hashable, ...], ...]:
 
 
 def _to_lists(key: object) -> object:
-    """A block, or a variable in it, with lists in place of tuples."""
+    """Return a block, or a variable in it, with lists in place of tuples."""
     return [_to_lists(part) for part in key] if isinstance(key, tuple) else key
 
 
 def _plain_key(key: Hashable) -> Hashable:
-    """A variable as Python writes it: a number, a name or a pixel."""
+    """Return a variable as Python writes it: a number, a name or a pixel."""
     if isinstance(key, (list, tuple)):
         return tuple(_plain_key(part) for part in key)
     return int(key) if isinstance(key, np.integer) else key

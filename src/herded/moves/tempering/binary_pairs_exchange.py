@@ -41,7 +41,7 @@ def compile_coupling_arrays(c: Couplings) -> CouplingArrays:
 
 @jit
 def exchange_binary_pairs(q, m, key, sweep, is_open, queue):
-    """The exchanges after sweep number `sweep`: even pairs of rungs, odd ones after the next."""
+    """Exchange after sweep number `sweep`: even pairs of rungs, then odd ones."""
     x, rungs, n = m.x, np.uint64(len(m.betas)), len(q.alone)
     for r in range(sweep % 2, len(m.betas) - 1, 2):
         hot = np.uint64(r)
@@ -93,7 +93,7 @@ def flood_fill(q, first, is_open, queue, size):
 
 @jit
 def component_gain(q, x, rungs, hot, queue, begin, end):
-    """S(hot) - S(cold) of the component in queue[begin:end]."""
+    """Return S(hot) - S(cold) of the component in queue[begin:end]."""
     total = 0.0
     for k in range(begin, end):
         v = np.uint64(queue[k])

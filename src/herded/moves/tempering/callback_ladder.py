@@ -120,7 +120,7 @@ def propose_callback_ladder(
     scan: Scan,
     max_memory: Size | None,
 ) -> Proposal:
-    """A ladder of `method` (`Tempered`), not built yet."""
+    """Return a ladder of `method` (`Tempered`), not built yet."""
     if method.herd > 1 or method.method.moves is not None:
         raise MethodError(
             "expected Tempered(Gibbs()) for a ConditionalModel, one ladder to a chain, which moves "

@@ -21,7 +21,7 @@ from herded.system.numerics.counter_rng import random_bits
 def callback_ladder_sweeps(
     visit, follow, own, m, lane_at, scores, keys, cards, scan, run, p, tally, ones, block
 ):
-    """`p` is room for a conditional by the vector rule, empty by the scalar one."""
+    """Run sweeps of a ladder; `p` has room for a conditional, empty by the scalar rule."""
     place, keeps, logits, old = own.place, own.keeps, own.logits, own.old
     x, alarm, variables, order = own.x, own.alarm, scan.order, scan.order.copy()
     for s in range(len(block)):
@@ -46,7 +46,7 @@ def callback_ladder_sweeps(
 
 @jit
 def draw_on_all_rungs(betas, lane_at, scores, logits, keys, p, x, old, tally, when):
-    """New states of a variable on all rungs; whether some replica has changed."""
+    """Draw a variable on all rungs; return whether some replica has changed."""
     i, sweep, states, n = when
     clock, has_changed = np.uint64(sweep) * np.uint64(n) + np.uint64(i), False
     widest, rungs = logits.shape[1], len(betas)
@@ -92,7 +92,7 @@ def end_sweep(m, lane_at, scores, x, ones, block, s):
 
 @jit
 def exchange_whole_states(m, lane_at, scores, key, sweep):
-    """Even pairs of rungs, odd ones after the next sweep; then new temperatures if it is time."""
+    """Exchange whole states, even pairs first; respace the rungs when that is due."""
     rungs, n = len(lane_at), len(m.came)
     for r in range(sweep % 2, rungs - 1, 2):
         hot, cold = lane_at[r], lane_at[r + 1]

@@ -84,7 +84,7 @@ class LadderLayout(HerdLayout):
         return self.first_betas, self.components_of.log_tables
 
     def pack(self, states: np.ndarray) -> np.ndarray:
-        """States (lanes, N) as kernels keep them."""
+        """Pack states (lanes, N) as kernels keep them."""
         return np.ascontiguousarray(states.T).astype(self.state_type).reshape(-1)
 
     def replicas_of(self, block: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ class LadderLayout(HerdLayout):
     # -- one chain ---------------------------------------------------------------------------
 
     def start(self, draw: Draw, x: np.ndarray, *, chain: int, tally: bool, total: int) -> State:
-        """A ladder whose coldest rung starts at `x` (members, N), and the others anywhere."""
+        """Start a ladder with its coldest rung at `x` (members, N), the others anywhere."""
         rungs, n = self.rungs, self.n_stored
         key = stream_key(draw.seed, chain, StreamPurpose.LADDER_STARTS)
         others = member_starts(self.melted(), (rungs - 1) * self.members, key)
@@ -124,12 +124,12 @@ class LadderLayout(HerdLayout):
         return state
 
     def melted(self) -> FactorGraph:
-        """The model of all rungs but the coldest."""
+        """Return the model of all rungs but the coldest."""
         graph = to_factor_graph(self.model)
         return soften_hard_zeros(graph) if self.softens_zeros else graph
 
     def end_burn_in(self, state: State) -> None:
-        """Temperatures stay as they are, and counts begin."""
+        """Freeze the temperatures, and start the counts."""
         super().end_burn_in(state)
         state.method_arrays["is_frozen"][:] = 1
         for name in ("tried", "rejected", "apart", "came"):
@@ -140,7 +140,7 @@ class LadderLayout(HerdLayout):
         return states
 
     def report(self, states: Sequence[State]) -> dict[str, Any]:
-        """Temperatures, rejections, how far rungs are apart, and round trips of every ladder."""
+        """Return temperatures, rejections, distances of rungs, and round trips of every ladder."""
         owns = [state.method_arrays for state in states]
         free = np.maximum((self.model.evidence < 0).sum() * self.members, 1)
         return {
@@ -162,7 +162,7 @@ class LadderLayout(HerdLayout):
         return [Diagnostic(DiagnosticKind.LADDER, "warning", (), figures, BETTER_LADDER)]
 
     def arrays_of(self, state: State) -> LadderArrays:
-        """The arrays that kernels change."""
+        """Return the arrays that kernels change."""
         own = state.method_arrays
         return LadderArrays(
             x=state.x,
@@ -180,7 +180,7 @@ class LadderLayout(HerdLayout):
         )
 
     def steps(self, draw: Draw, state: State) -> list[SweepParameters]:
-        """The parameters of each rung's kernel: streams of its own, as if it were a chain."""
+        """Return the parameters of each rung's kernel, with a random stream for each."""
         first = state.chain * self.rungs
         return [draw.step(state.sweep, first + r) for r in range(self.rungs)]
 
@@ -193,7 +193,7 @@ class LadderLayout(HerdLayout):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteLadder(LadderLayout):
-    """Single variables, drawn at random: one kernel does all."""
+    """A ladder of single variables, drawn at random by one kernel."""
 
     factors: FactorArrays  # of all rungs but the coldest, if that is another
     hard: FactorArrays | None
@@ -220,7 +220,7 @@ class SiteLadder(LadderLayout):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BinaryPairsLadder(LadderLayout):
-    """The same for binary variables with pair interactions, which also leap."""
+    """A ladder of binary variables with pair interactions, which also leap."""
 
     links: CouplingArrays
     factors: FactorArrays
@@ -263,7 +263,7 @@ class BinaryPairsLadder(LadderLayout):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MoveLadder(LadderLayout):
-    """Any moves and draws whose layout can follow a temperature: it sweeps every rung in turn."""
+    """A ladder of any moves and draws whose layout can follow a temperature."""
 
     coldest: SweepableLayout
     others: SweepableLayout  # the same layout, but where zeros are melted
@@ -297,7 +297,7 @@ class MoveLadder(LadderLayout):
     def _rung(
         self, layout: SweepableLayout, draw: Draw, place: np.ndarray, state: State, r: int
     ) -> State:
-        """A chain of the layout of rung r; that of the coldest sums conditionals, if asked for."""
+        """Return the chain of rung r; the coldest one sums conditionals if asked to."""
         first = place.T.astype(np.int64)
         tally = r == self.rungs - 1 and len(state.conditional_sums) > 0
         start = first if layout.is_herd else first[0]
@@ -305,7 +305,7 @@ class MoveLadder(LadderLayout):
         return layout.start(draw, start, chain=chain, tally=tally, total=state.total)
 
     def _unstored(self, tally: np.ndarray) -> np.ndarray:
-        """Sums of conditionals in the model's order."""
+        """Return sums of conditionals in the model's order."""
         if self.scalar:
             return self.coldest.unstore(tally)
         sums = self.coldest.unstore(tally.reshape(-1, self.width).T)
@@ -313,13 +313,13 @@ class MoveLadder(LadderLayout):
 
 
 def _store_members(layout: SweepableLayout, states: np.ndarray) -> np.ndarray:
-    """States (members, N) as a layout keeps them."""
+    """Return states (members, N) as a layout keeps them."""
     return layout.pack(states) if isinstance(layout, HerdLayout) else layout.store(states[0])
 
 
 @cache_last
 def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
-    """The same model with penalties instead of zeros.
+    """Return the same model with penalties instead of zeros.
 
     A zero lies SOFT_ZERO_PENALTY below what its factor gives to some possible state at best, and
     nothing lies above that: what arc consistency forbids would else be preferred to all that is
@@ -342,7 +342,7 @@ def soften_hard_zeros(graph: FactorGraph) -> FactorGraph:
 
 
 def geometric_betas(rungs: int, hottest_beta: float) -> np.ndarray:
-    """Inverse temperatures from `hottest_beta` to 1 in equal ratios; from 0 as squares."""
+    """Return inverse temperatures from `hottest_beta` to 1 in equal ratios; from 0 as squares."""
     places = np.arange(rungs) / (rungs - 1)
     if hottest_beta == 0:
         return places * places

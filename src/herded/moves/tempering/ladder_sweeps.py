@@ -20,7 +20,7 @@ from herded.system.numerics.counter_rng import random_bits
 
 @jit
 def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
-    """Binary variables. `hard` is None, or the factors of the coldest rung where zeros melt."""
+    """Sweep binary variables; `hard` holds the coldest rung's factors where zeros melt, or None."""
     x, betas = m.x, m.betas
     rungs, n = np.uint64(len(m.betas)), np.uint64(len(g.entry_start) - 1)
     last, order = rungs - np.uint64(1), scan.order.copy()
@@ -49,7 +49,7 @@ def scalar_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
 
 @jit
 def vector_ladder(f, hard, g, scan, run, keys, m, tally, ones, width, block):
-    """Variables of any cardinality."""
+    """Sweep variables of any cardinality."""
     x, betas, cardinalities = m.x, m.betas, f.cardinalities
     rungs, n = np.uint64(len(m.betas)), np.uint64(len(g.entry_start) - 1)
     last, order, widest = rungs - np.uint64(1), scan.order.copy(), np.int64(width)

@@ -30,7 +30,7 @@ _1 = np.uint64(1)
 
 @jit
 def recording_interval(done):
-    """Sweeps between the states that are kept, after `done` sweeps."""
+    """Return the sweeps between the states that are kept, after `done` sweeps."""
     every = 1
     while done > every * MAX_BLOCKS:
         every *= 2
@@ -109,7 +109,7 @@ def split_into_components(q, is_open, queue, ends):
 
 @jit
 def block_lists(kept):
-    """Where the variables of each set start, and the variables."""
+    """Return where the variables of each set start, and the variables."""
     n, size = len(kept) // MAX_BLOCKS, 0
     for k in range(len(kept)):
         size += 1 if kept[k] else 0
@@ -150,7 +150,7 @@ def propose_block_flips(q, m, start, variables, key, sweep, is_in):
 
 @jit
 def flip_gain(q, x, rungs, r, start, variables, row, is_in):
-    """S(x') - S(x) on rung r: changes times the mean of the fields before and after."""
+    """Return S(x') - S(x) on rung r: changes times the mean of the fields before and after."""
     total = 0.0
     for at in range(start[row], start[row + 1]):
         v = variables[at]

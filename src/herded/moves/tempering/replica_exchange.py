@@ -47,7 +47,7 @@ class ExchangeArrays(NamedTuple):
 
 
 class LadderArrays(NamedTuple):
-    """What a ladder changes, and what it is."""
+    """The arrays of a ladder: those that change, and those that describe it."""
 
     x: np.ndarray  # (N * lanes,)
     betas: np.ndarray  # (rungs,) from the hottest to 1
@@ -87,7 +87,7 @@ def compile_exchange_arrays(
 
 @jit
 def exchange_replicas(g, m, key, sweep):
-    """The exchanges after sweep number `sweep`: even pairs of rungs, odd ones after the next.
+    """Exchange after sweep number `sweep`: even pairs of rungs, then odd ones.
 
     Then new temperatures, where it is time for them.
     """
@@ -175,7 +175,7 @@ def accept_or_reject(m, r, hot, gap, difference, bits, stack, size):
 
 @jit
 def is_exchange_accepted(m, r, size, gain, bits):
-    """Whether to exchange `size` variables between rungs r and r + 1, by Metropolis' rule."""
+    """Decide by Metropolis' rule whether rungs r and r + 1 exchange `size` variables."""
     accepted = metropolis_probability(gain)
     m.rejected[r] += size * (1.0 - accepted)
     return uniform(bits) < accepted
@@ -183,13 +183,13 @@ def is_exchange_accepted(m, r, size, gain, bits):
 
 @jit
 def uniform(bits):
-    """A number in [0, 1) from 64 random bits."""
+    """Return a number in [0, 1) from 64 random bits."""
     return np.float64(bits >> _11) * _UNIT
 
 
 @jit
 def metropolis_probability(gain):
-    """Of a proposal that is worth so much more in logs, by Metropolis' rule."""
+    """Return the acceptance probability of a proposal with this gain in logs."""
     return 1.0 if gain >= 0.0 else exp(gain)
 
 

@@ -18,7 +18,7 @@ _1, _3, _8, _31, _33, _BYTE = (np.uint64(k) for k in (1, 3, 8, 31, 33, 255))
 
 @jit
 def allocate_context_table(q, rungs):
-    """Room for all conditionals, or an empty table where sums of couplings are better."""
+    """Allocate all conditionals; empty where sums of couplings are better."""
     most = np.int64(0)
     for i in range(len(q.alone)):
         links = np.int64(q.link_start[i + 1] - q.link_start[i])
@@ -30,7 +30,7 @@ def allocate_context_table(q, rungs):
 
 @jit
 def fill_context_table(q, betas, table):
-    """p of every variable, state of its neighbours, and rung."""
+    """Tabulate p of every variable, state of its neighbours, and rung."""
     rungs = len(betas)
     row = len(table) // (len(q.alone) * rungs)
     for i in range(len(q.alone)):

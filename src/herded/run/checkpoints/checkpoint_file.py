@@ -36,7 +36,7 @@ def read_checkpoint(
     held: float = 0.0,
     place: Place | None = None,
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-    """The header and arrays of a checkpoint, or None where there is no file.
+    """Return the header and arrays of a checkpoint, or None where there is no file.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def read_checkpoint(
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """The header of a checkpoint, or None where there is no file; its arrays are not read."""
+    """Read the header of a checkpoint without its arrays; None if there is no file."""
     target = Path(path)
     if not target.exists():
         return None
@@ -127,6 +127,6 @@ def check_same_run(path: FilePath, header: dict[str, Any], expected: dict[str, A
 
 
 def _text(value: object) -> object:
-    """A method as Python writes it; other values as they are."""
+    """Return a method as Python writes it; other values as they are."""
     is_record = isinstance(value, dict) and ("type" in value or "class" in value)
     return record_text(value) if is_record else value

@@ -1,4 +1,4 @@
-"""How far the run is that a checkpoint holds, and with which method it was started."""
+"""The progress of the run that a checkpoint holds, and the method that it was started with."""
 
 import math
 import os
@@ -14,7 +14,7 @@ MAX_CLAIMED_SWEEPS = 10**15  # sweeps that a checkpoint may claim
 
 
 class CheckpointHeader(NamedTuple):
-    """How far a run is that has a checkpoint."""
+    """The progress of a run that has a checkpoint."""
 
     burn_in: int
     done: int
@@ -34,7 +34,7 @@ class CheckpointHeader(NamedTuple):
 
 
 def read_checkpoint_header(path: FilePath) -> CheckpointHeader | None:
-    """The run that a checkpoint holds: one that goes on keeps its burn-in, and what it has done."""
+    """Read how far the run of a checkpoint is; a resumed run keeps its burn-in."""
     if not os.path.exists(path):
         return None
     header: dict[str, Any] = checkpoint_file.read_header(path) or {}
@@ -52,4 +52,4 @@ def read_checkpoint_header(path: FilePath) -> CheckpointHeader | None:
     numbers = begun.burn_in, begun.done, begun.chains
     counts = all(isinstance(value, int) and 0 <= value <= MAX_CLAIMED_SWEEPS for value in numbers)
     timed = isinstance(begun.seconds, (int, float)) and 0 <= begun.seconds < math.inf
-    return begun if counts and timed else None  # whoever resumes it says what is wrong
+    return begun if counts and timed else None  # resuming it reports what is wrong

@@ -30,7 +30,7 @@ from herded.system.npz_reader import Place
 
 
 def run_identity(run: SamplerRun) -> dict[str, Any]:
-    """What must be equal for a run to be resumed."""
+    """Return what must be equal for a run to be resumed."""
     return {
         "model": run.layout.model.content_hash,
         "method": method_to_dict(run.method),
@@ -44,7 +44,7 @@ def run_identity(run: SamplerRun) -> dict[str, Any]:
 
 
 def _keep_identity(choice: object) -> str:
-    """Everything that decides what is recorded; arrays by their hashes."""
+    """Return everything that decides what is recorded; arrays by their hashes."""
     if isinstance(choice, Observables):
         return choice.described()
     options = {name: value for name, value in vars(choice).items() if name != "at"}
@@ -62,7 +62,7 @@ def save_sampler_run(run: SamplerRun, path: FilePath) -> None:
 
 
 def _arrays(run: SamplerRun) -> dict[str, np.ndarray]:
-    """All that changes in a run, by name."""
+    """Return all arrays that change in a run, by name."""
     arrays = {"points": run.points}
     for c, chain in enumerate(run.chains):
         for name, array in chain.state.arrays().items():
@@ -122,7 +122,7 @@ def resume_sampler_run(run: SamplerRun, path: FilePath, max_memory: Size | None 
 
 
 def _places(run: SamplerRun) -> Place:
-    """Where arrays of a checkpoint are read to: rooms, and arrays of the run of the same shape."""
+    """Return the arrays that a checkpoint is read into: growing ones, and those of the run."""
     rooms, others = dict[str, np.ndarray](), dict[str, np.ndarray]()
     for c, chain in enumerate(run.chains):
         state = chain.state
@@ -236,7 +236,7 @@ def _check_states(run: SamplerRun, path: FilePath, chain: Chain) -> None:
 
 
 def _values_of(layout: Layout, state: State) -> Iterator[np.ndarray]:
-    """The states (members, N) of some members at a time, or of all replicas of a ladder."""
+    """Yield the states (members, N) of some members at a time, or of all replicas of a ladder."""
     if layout.n_replicas != layout.members:
         yield layout.replicas(state)
         return
@@ -246,7 +246,7 @@ def _values_of(layout: Layout, state: State) -> Iterator[np.ndarray]:
 
 
 def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
-    """Raise unless what was recorded could be of so many sweeps."""
+    """Raise unless the records can be those of this many sweeps."""
     samples = run.recorded * run.layout.members
     for name, array in recorder.arrays.items():
         if name == "counts" and ((array < 0) | (array > samples)).any():
@@ -263,7 +263,7 @@ def _check_record(run: SamplerRun, path: FilePath, recorder: Recorder) -> None:
 
 
 def _has_unknown_states(array: np.ndarray, model: Model) -> bool:
-    """Whether a state (..., N) is none of its variable; compared some rows at a time."""
+    """Return whether a state (..., N) is none of its variable; compared some rows at a time."""
     if array.ndim == 1:
         return bool((array >= model.cardinalities).any())
     rows = max(1, STATES_PER_PASS // max(array[:1].size, 1))
@@ -272,13 +272,13 @@ def _has_unknown_states(array: np.ndarray, model: Model) -> bool:
 
 
 def _looks(recorder: Recorder) -> np.ndarray:
-    """What belongs to the sweeps of a series: states, or scores of a ladder."""
+    """Return the rows of a series, one for each recorded sweep: states, or scores of a ladder."""
     arrays = recorder.arrays
     return arrays["series looks"] if "series looks" in arrays else arrays["series scores"]
 
 
 def _known_points(run: SamplerRun, path: FilePath, saved: np.ndarray) -> np.ndarray:
-    """Where among `saved` are the points of the error curve that the run has passed."""
+    """Return where among `saved` are the points of the error curve that the run has passed."""
     passed = run.points[run.points <= run.recorded]
     if not np.isin(passed, saved).all():
         missing = passed[~np.isin(passed, saved)]

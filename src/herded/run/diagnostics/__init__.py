@@ -1,4 +1,4 @@
-"""What a run can know about its own reliability: intervals, and reasons to doubt its numbers.
+"""The reliability of a run, judged by the run itself: intervals, and reasons to doubt its numbers.
 
 `autocorrelation.py` and `intervals.py` give errors of averages. `chain_agreement.py` finds chains
 that disagree and members that have not moved, `confinement.py` chains that hard zeros wall in,

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-WINDOW_TIMES = 5  # autocorrelations are summed up to so many times their sum (Sokal)
+WINDOW_TIMES = 5  # autocorrelations are summed up to this multiple of their sum (Sokal)
 
 
 def autocorrelation_times(series: np.ndarray) -> np.ndarray:
-    """The times of values (draws, chains, entries), in draws: (entries,).
+    """Return the times of values (draws, chains, entries), in draws: (entries,).
 
     A time is 1 + 2 (the sum of autocorrelations), at least 1. Chains are averaged over, around the
     mean of all: where they disagree for good, the time is as long as the run. NaN of an entry that

@@ -46,7 +46,7 @@ def find_disagreement(
 ) -> Diagnostic | None:
     """Describe the variable that chains disagree on most; None if they agree.
 
-    Chains may be herds of so many members. Without `times` draws count as independent.
+    Chains may be herds of several members. Without `times` draws count as independent.
     """
     chains = len(frequencies)
     if chains < 2 or sweeps < 1:
@@ -79,7 +79,7 @@ def find_disagreement(
 
 
 def most_spread(chains: int, variables: int) -> float:
-    """How many times its expectation the spread of any of some variables may be by chance.
+    """Return how many times its expectation the spread of any of some variables may be by chance.
 
     The square of a spread follows chi-squared with chains - 1 degrees of freedom, whose tail is at
     most exp(-x / 2) for one or two of them. `MAX_SPREAD_OF_DRAWS` is enough for more.
@@ -130,7 +130,7 @@ def find_stuck_members(
 
 
 def _states_in_both(then: np.ndarray, now: np.ndarray) -> list[int]:
-    """States that occur then and now: few, of a variable of many thousands."""
+    """Return the states that occur both then and now: few, even of thousands."""
     most = int(min(then.max(), now.max()))
     if most < 2:  # nothing is gained by counting
         return list(range(most + 1))
@@ -140,12 +140,12 @@ def _states_in_both(then: np.ndarray, now: np.ndarray) -> list[int]:
 
 
 def _share(equal: np.ndarray) -> np.ndarray:
-    """The share of members (M, V) of which it is true: sums of bytes take a fifth of `mean`."""
+    """Return the fraction of members (M, V) that are true: byte sums take a fifth of `mean`."""
     counts = equal.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(len(equal)))
     share: np.ndarray = counts / len(equal)
     return share
 
 
 def state_text(model: Model, i: int, k: int) -> str:
-    """State `k` of variable `i`, by its name if it has one."""
+    """Describe state `k` of variable `i`, by its name if it has one."""
     return repr(model.state_names[i][k]) if model.state_names else str(k)

@@ -26,7 +26,7 @@ from herded.system.numerics.counter_rng import stream_key
 
 
 class MoveWording(NamedTuple):
-    """What sentences say of the moves of a run."""
+    """The words that describe the moves of a run."""
 
     what: str
     remedy: Remedy
@@ -111,14 +111,14 @@ def _describe_split(
 
 
 def _listed(model: Model, variables: Sequence[int] | np.ndarray) -> str:
-    """The names of the first variables."""
+    """Return the names of the first variables."""
     return ", ".join(variable_text(model, int(i)) for i in variables[:MAX_LISTED_NAMES])
 
 
 def _find_unreachable_states(
     graph: FactorGraph, states: np.ndarray, reached: np.ndarray
 ) -> np.ndarray:
-    """Which states (C, N, K) occur in some possible state but are out of a chain's reach.
+    """Return which states (C, N, K) occur in some possible state but are out of a chain's reach.
 
     Each is proved by a possible state that has it: where another chain is, or what a search with
     one such state given has found. Few searches prove much, since one finds many.

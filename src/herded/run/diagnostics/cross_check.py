@@ -1,4 +1,4 @@
-"""A short run of herds of Gibbs chains beside an answer that may be wrong without a sign of it.
+"""A short run of herds of Gibbs chains, to check results that may be wrong without a sign.
 
 Belief propagation and mean field converge also where they are far off. Herding in time has a bias
 on sparse graphs that its chains share, so that their spread does not show it. A herd has neither:
@@ -35,7 +35,7 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-# of the run beside a solver: many herds, so that their spread is known
+# of the check of a solver: many herds, so that their spread is known
 SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS = 8, 8
 MAX_CHECK_SWEEPS, MIN_CHECK_SWEEPS = 192, 8  # of it, with its burn-in
 MAX_CHECK_UPDATES = 2**25  # of all variables in it
@@ -65,7 +65,7 @@ def run_check_herds(
     seconds: float | None = None,
     moves: Move | None = None,
 ) -> Result:
-    """Marginals of some herds, whose warnings are kept and not issued."""
+    """Run some herds for a check, and keep their warnings without issuing them."""
     seed = int(stream_key(0, StreamPurpose.CROSS_CHECK)) >> 1
     method = Gibbs(herd=members, seed=seed, moves=moves)
     burn_in = sweeps // BURN_IN_DIVISOR
@@ -83,13 +83,13 @@ def run_check_herds(
     )
 
 
-# -- beside herding in time ------------------------------------------------------------------------
+# -- checks of herding in time ---------------------------------------------------------------------
 
 
 def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size | None) -> Result:
-    """The result of a run that herds in time, with a control where the run was long.
+    """Return the result of a run that herds in time, with a control where the run was long.
 
-    It takes half of the run's updates, each of which takes a herd far less time, and at most
+    It takes half of the run's updates, which are much faster in a herd, and at most
     a tenth of `seconds`.
     """
     updates = result.sweeps * len(result.state)
@@ -116,21 +116,21 @@ def add_herd_cross_check(result: Result, seconds: float | None, max_memory: Size
     )
 
 
-# -- beside a climb --------------------------------------------------------------------------------
+# -- checks of an escalation -----------------------------------------------------------------------
 
 
 def run_belief_propagation_check(model: Model, seconds: float = BP_CHECK_SECONDS) -> Result:
-    """What belief propagation makes of a model, soon and compared with nothing."""
+    """Run belief propagation briefly, without a cross-check of its own."""
     method = BeliefPropagation(damping=BP_CHECK_DAMPING)
     budget = Budget(BP_CHECK_SWEEPS, seconds)
     return execute(Query(model, method, budget=budget, progress=False, is_cross_check=True))
 
 
-# -- beside a solver -------------------------------------------------------------------------------
+# -- checks of a solver ----------------------------------------------------------------------------
 
 
 def add_solver_diagnostics(result: Result, max_memory: Size | None) -> Result:
-    """The result of belief propagation or mean field, with what speaks against it."""
+    """Return the result of belief propagation or mean field with its diagnostics."""
     name = SOLVER_NAMES.get(type(result.method))
     if name is None or result.provenance["interrupted"]:
         return result
@@ -151,7 +151,7 @@ def add_solver_diagnostics(result: Result, max_memory: Size | None) -> Result:
 
 
 def _precision_diagnostics(method: object, graph: FactorGraph) -> list[Diagnostic]:
-    """Beliefs have 16 digits, and Bethe's log Z multiplies them by log-potentials."""
+    """Warn if log-potentials are so large that Bethe's log Z loses its digits."""
     tables = graph.log_tables
     largest = float(np.abs(tables[np.isfinite(tables)]).max(initial=0.0))
     if not isinstance(method, BeliefPropagation) or largest <= MAX_PRECISE_LOG_POTENTIAL:
@@ -160,7 +160,7 @@ def _precision_diagnostics(method: object, graph: FactorGraph) -> list[Diagnosti
 
 
 def _is_exact(method: object, graph: FactorGraph) -> bool:
-    """Whether the graph has no loop (belief propagation), or no two free variables in a factor."""
+    """Return whether the method is exact here: no loop, or no factor with two free variables."""
     free = graph.evidence < 0
     owner = np.repeat(np.arange(graph.n_factors), np.diff(graph.factor_start))
     arity = np.bincount(owner, free[graph.factor_variables], graph.n_factors)
@@ -173,7 +173,7 @@ def _is_exact(method: object, graph: FactorGraph) -> bool:
 
 
 def _convergence_diagnostics(result: Result, name: str) -> list[Diagnostic]:
-    """What is known without another run."""
+    """Return the diagnostics that need no other run."""
     found = []
     if isinstance(result.method, MeanField) and result.model.has_hard_zeros:
         found.append(Diagnostic(DiagnosticKind.HARD_ZEROS, "warning"))
@@ -187,7 +187,7 @@ def _convergence_diagnostics(result: Result, name: str) -> list[Diagnostic]:
 
 
 def _run_herds_beside(result: Result, name: str, max_memory: Size | None) -> Result | Diagnostic:
-    """A short run of herds on the same model, or why there is none."""
+    """Return a short run of herds on the same model, or why there is none."""
     model, herds, members = result.model, SOLVER_CHECK_HERDS, SOLVER_CHECK_MEMBERS
     most = MAX_CHECK_UPDATES // (herds * members * max(1, model.n_variables))
     if most < MIN_CHECK_SWEEPS:
@@ -200,7 +200,7 @@ def _run_herds_beside(result: Result, name: str, max_memory: Size | None) -> Res
 
 
 def _compare_with_herds(result: Result, name: str, herds: Result) -> list[Diagnostic]:
-    """What a short run of herds says of the answer; nothing where they agree."""
+    """Compare the result with a short run of herds; empty where they agree."""
     model = result.model
     worst = different_entry(result.chain_marginals[0], herds.chain_marginals)
     if worst is not None:
@@ -230,7 +230,7 @@ def different_entry(
     answer_noise: np.ndarray | float = 0.0,
     least_noise: np.ndarray | float = 0.0,
 ) -> tuple[int, int, int] | None:
-    """Where an answer (N, K) is furthest from chains (C, N, K), beyond the noise of both.
+    """Return where an answer (N, K) is furthest from chains (C, N, K), beyond the noise of both.
 
     The noise of the chains' mean follows from their spread, and is at least `least_noise`. Returns
     the variable, the state, and how many other variables differ too; None where they agree.
@@ -245,7 +245,7 @@ def different_entry(
 
 
 def _gap_and_noise(answer: np.ndarray, chains: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far an answer (N, K) is from the mean of chains (C, N, K), and the noise of that mean.
+    """Return the distances of an answer (N, K) from the mean of chains, and its noise.
 
     Noise is at least that of all entries on average: of few chains some agree by chance.
     """

@@ -1,4 +1,4 @@
-"""95 % intervals from a few independent runs: Student's t, since their spread is not known well.
+"""Intervals of 95 % from a few independent runs: Student's t, since their spread is uncertain.
 
 Herding in time has a bias that all of its chains share. Where a control without it was run
 (`run/diagnostics/cross_check.py`), an interval also reaches as far as the control is away, and its
@@ -31,14 +31,14 @@ VISITS_PER_CLUSTER = 2.0  # visits that come together, since neighbouring sweeps
 
 
 class UnbiasedMarginals(NamedTuple):
-    """What a run without bias has found."""
+    """The marginals of a run without bias."""
 
     marginals: np.ndarray  # (N, K)
     standard_error: np.ndarray
 
 
 def half_widths(chains: np.ndarray, control: UnbiasedMarginals | None = None) -> np.ndarray:
-    """How far 95 % intervals of marginals (C, N, K) reach to each side of their mean.
+    """Return how far 95 % intervals of marginals (C, N, K) reach to each side of their mean.
 
     Where the mean is 0 or 1, `rare_margins` says how far they reach at least.
 
@@ -59,7 +59,7 @@ def half_widths(chains: np.ndarray, control: UnbiasedMarginals | None = None) ->
 
 
 def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -> np.ndarray:
-    """How far intervals of rarely visited states reach at least, (N, K); 0 for all others.
+    """Return how far intervals of rarely visited states reach at least, (N, K); 0 for all others.
 
     Of a state that was visited k times, the number of visits that could have been expected is below
     k + 1.96 sqrt(k + 1) + 1.92 at 97.5 % (Poisson's, rounded up), also where k is 0 and all chains
@@ -95,7 +95,7 @@ def rare_margins(frequencies: np.ndarray, samples: float, is_open: np.ndarray) -
 def correlated_margins(
     frequencies: np.ndarray, samples: float, times: VariableTimes, is_averaged: bool
 ) -> np.ndarray:
-    """How far intervals of independent chains reach at least, (N, K), by autocorrelation times.
+    """Return the least half-widths (N, K) for correlated draws of independent chains.
 
     A few chains may agree by chance, and their spread then says too little. The noise of a
     frequency also follows from the variable's autocorrelation time.
@@ -107,7 +107,7 @@ def correlated_margins(
     samples
         Sweeps of all chains together.
     times
-        A time of 1 is one that is too short to be told, and others are upper bounds.
+        A time of 1 is too short to resolve, and others are upper bounds.
     is_averaged
         Whether conditional probabilities were averaged. Each is the expectation of the next visit,
         so that their noise lacks what a visit adds to it: about two sweeps of the time.
@@ -121,7 +121,7 @@ def correlated_margins(
 
 
 def open_states(model: Model) -> np.ndarray:
-    """Which states (N, K) are neither known from the evidence nor proved to be impossible."""
+    """Return which states (N, K) are neither known from evidence nor proved impossible."""
     if model.has_hard_zeros and not has_factors(model):
         states = np.arange(int(model.cardinalities.max())) < model.cardinalities[:, None]
     else:
@@ -132,7 +132,7 @@ def open_states(model: Model) -> np.ndarray:
 
 
 def t_quantile_95(runs: int) -> float:
-    """How many standard errors a 95 % interval from so many runs reaches to each side.
+    """Return the half-width of a 95 % interval from this many runs, in standard errors.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def t_quantile_95(runs: int) -> float:
 
 
 def t_quantile_99(runs: int) -> float:
-    """How many standard errors a 99 % interval from six runs or more reaches to each side.
+    """Return how many standard errors a 99 % interval from six runs or more reaches to each side.
 
     Examples
     --------

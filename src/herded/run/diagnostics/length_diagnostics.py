@@ -19,7 +19,7 @@ from herded.system.diagnostics.phrases import (
     at_least_sweeps,
 )
 
-FEW_STARTS = 16  # chains and members of herds, of which all may begin in one of two modes by chance
+FEW_STARTS = 16  # chains and members: fewer may all start in one of two modes by chance
 
 ONE_SWEEP_FINDING = WorstQuantity("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
 
@@ -27,7 +27,7 @@ ONE_SWEEP_FINDING = WorstQuantity("every variable", (), 1.0, (0.0, 0.0), 0.0, 0)
 def length_diagnostics(
     length: RunLength, sweeps: int, burn_in: int, is_start_shared: bool, has_interval: bool = True
 ) -> list[Diagnostic]:
-    """What `assess_length` found, at most one of each kind, and starts that are all equal."""
+    """Return the diagnostics of `assess_length`, at most one of each kind, and equal starts."""
     found, slow = [], length.slow
     if slow is None and has_interval and sweeps < MIN_TIMES:
         slow = ONE_SWEEP_FINDING
@@ -44,7 +44,7 @@ def length_diagnostics(
 
 
 def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
-    """A run of ladders that crossed few times from the hottest rung to the coldest and back.
+    """Return a run of ladders that crossed few times from the hottest rung to the coldest and back.
 
     Ladders that crossed seldom may all be in one mode, agree, and show no memory of others.
     """
@@ -58,9 +58,9 @@ def few_round_trips(trips: Sequence[float], sweeps: int) -> Diagnostic | None:
 
 
 def needs_other_starts(result: Result) -> bool:
-    """Whether only chains from other starts can tell that a run has missed a mode.
+    """Return whether only chains from other starts can tell that a run has missed a mode.
 
-    So it is where nothing else speaks against the run, and all chains began at one state, or there
+    This is so if the run has no other diagnostic, and all chains began at one state, or there
     are a few of them. Ladders bring states from their hottest rung instead; where that happened
     seldom, other starts may tell that the coldest rung needs no help.
     """
@@ -79,7 +79,7 @@ def needs_other_starts(result: Result) -> bool:
 
 
 def only_few_round_trips(result: Result) -> Diagnostic | None:
-    """What `few_round_trips` found of a ladder's run, if it is the only warning."""
+    """Return the diagnostic of `few_round_trips` if it is the only warning."""
     found = [one for one in result.diagnostics if one.severity == "warning"]
     is_only = [one.kind for one in found] == [DiagnosticKind.FEW_ROUND_TRIPS]
     is_checkable = len(result.state) > 1 and not _is_walled(result.model)
@@ -87,7 +87,7 @@ def only_few_round_trips(result: Result) -> Diagnostic | None:
 
 
 def _is_walled(model: Model) -> bool:
-    """Whether random starts may be hard to find."""
+    """Return whether random starts may be hard to find."""
     return bool(model.has_hard_zeros and model.zeros_tie_variables)
 
 

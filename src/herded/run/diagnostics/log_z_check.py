@@ -1,4 +1,4 @@
-"""What is known of a log Z that is no exact one: Bethe's estimate, or the bound of mean field.
+"""The reliability of an estimate of log Z that is not exact: Bethe's, or mean field's bound.
 
 Neither comes with an error. Where elimination is quick it tells how far they are off; elsewhere
 Bethe's estimate is held against mean field, below which log Z cannot be.
@@ -25,7 +25,7 @@ LOG_Z_TOLERANCE = 0.05  # an error of log Z that nobody needs to be warned of
 
 
 def check_log_z(method: object, graph: FactorGraph, log_z: float) -> Diagnostic:
-    """How sure log Z is: a warning where it is known to be off."""
+    """Return how sure log Z is: a warning where it is known to be off."""
     exact = _exact_log_z(graph)
     is_bound = isinstance(method, MeanField)
     figures = {"log_z": log_z}
@@ -52,7 +52,7 @@ def check_log_z(method: object, graph: FactorGraph, log_z: float) -> Diagnostic:
 
 
 def _exact_log_z(graph: FactorGraph) -> float | None:
-    """The exact log Z where that is quick."""
+    """Return the exact log Z where that is quick."""
     if graph.n_variables > MAX_EXACT_VARIABLES:
         return None
     try:
@@ -68,7 +68,7 @@ def _exact_log_z(graph: FactorGraph) -> float | None:
 
 
 def _mean_field_bound(graph: FactorGraph) -> float | None:
-    """What mean field proves in a few sweeps."""
+    """Return the lower bound of log Z that mean field gives in a few sweeps."""
     if len(graph.log_tables) > MAX_BOUND_ENTRIES:
         return None
     method = MeanField()

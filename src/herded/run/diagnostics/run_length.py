@@ -1,4 +1,4 @@
-"""Is a run long enough for the intervals that it gives? Autocorrelation times and halves.
+"""Checks that a run is long enough for its intervals: autocorrelation times and halves.
 
 An interval from the spread of a few chains holds where each chain is many autocorrelation times
 long and past its burn-in. Both are checked on what the run recorded as it went: the trace
@@ -28,12 +28,12 @@ from herded.run.diagnostics.variable_times import (
 from herded.run.recording.trace import TraceRecorder
 
 MIN_TIMES = 10.0  # autocorrelation times that a run should last
-FEW_ROWS = 4  # chains, below which a run should last longer: they tell a time less well
-MIN_AVERAGED_MEMBERS = 16  # members of all herds, from whose own averages times are told
+FEW_ROWS = 4  # chains, below which a run should last longer: they estimate a time less well
+MIN_AVERAGED_MEMBERS = 16  # members of all herds, whose own averages give times
 ERROR_SIGMAS = 1.5  # standard errors that make a lower bound of an estimate,
-LONG_ERROR_SIGMAS, LONG_LOOKS = 0.5, 64  # and of few chains, whose are large, of so many looks
-MIN_SHOWN = 1.6  # looks: a shorter time cannot be told from none
-UNRESOLVED_LOOKS = 0.25  # looks: what is taken of a time that is shorter than can be told
+LONG_ERROR_SIGMAS, LONG_LOOKS = 0.5, 64  # for few chains (large errors) after this many looks
+MIN_SHOWN = 1.6  # looks: a shorter time is indistinguishable from none
+UNRESOLVED_LOOKS = 0.25  # looks: assumed for a time that is too short to resolve
 HALVES_SIGMAS = 5.0  # standard errors between two halves that chance does not explain
 BINS_PER_SERIES = 64  # into which the series of an observable is averaged
 MAX_ENTRIES = 32  # of an array-valued observable, and rows times entries at most
@@ -82,7 +82,7 @@ class WorstQuantity(NamedTuple):
 
 
 class RunLength(NamedTuple):
-    """What was found: the slowest quantity, and the one whose halves differ most."""
+    """The slowest quantity of a run, and the one whose halves differ most."""
 
     slow: WorstQuantity | None
     drift: WorstQuantity | None
@@ -132,7 +132,7 @@ def assess_length(recorders: Sequence[TraceRecorder], observables: Any, model: M
 def _variable_times(
     series: TraceSeries, times: np.ndarray, bounds: np.ndarray, recorders: Sequence[TraceRecorder]
 ) -> VariableTimes:
-    """What `series_times` found of each variable, and times around the means of chains."""
+    """Return the `series_times` of each variable, and times around the means of chains."""
     upper = np.where(bounds > 0, times * times / np.where(bounds > 0, bounds, 1.0), 0.0)
     upper = np.where(times >= RESOLVED, upper, 0.0)  # else nothing is known but that it is short
     variables = recorders[0].variables
@@ -150,9 +150,9 @@ def _worst(
 
 
 def series_times(series: TraceSeries) -> tuple[np.ndarray, np.ndarray]:
-    """Autocorrelation times of quantities in looks, and lower bounds of them; 0 if unknown.
+    """Return autocorrelation times of quantities in looks, and lower bounds; 0 if unknown.
 
-    Of many members a time follows from how much their own averages differ: by a share 1 / n of the
+    Of many members a time follows from how much their averages differ: by a fraction 1 / n of the
     variance for n independent looks, by all of it for chains that never move. Of few chains it is
     the sum of autocorrelations.
     """
@@ -173,7 +173,7 @@ def series_times(series: TraceSeries) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _times_between(values: np.ndarray) -> np.ndarray:
-    """Looks times the share of the variance that is between the averages of rows."""
+    """Return looks times the fraction of the variance between the averages of rows."""
     looks = len(values)
     squares = _squares(values)
     means = _sums(values) / looks
@@ -190,7 +190,7 @@ def _is_binary(values: np.ndarray) -> bool:
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
-    """Sums over looks, (rows, quantities): those of bits are bytes, which takes a tenth as long."""
+    """Sum over looks, (rows, quantities); bits are summed as bytes, ten times as fast."""
     if len(values) < 256 and _is_binary(values):
         return np.asarray(values.sum(axis=0, dtype=np.uint8), np.float64)
     kind = np.int64 if values.dtype.kind in "ui" else np.float64
@@ -198,7 +198,7 @@ def _sums(values: np.ndarray) -> np.ndarray:
 
 
 def _squares(values: np.ndarray) -> np.ndarray:
-    """Sums of squares over looks and rows."""
+    """Sum squares over looks and rows."""
     if _is_binary(values):
         return np.asarray(_sums(values).sum(axis=0))
     wide = values.astype(np.float64)
@@ -206,7 +206,7 @@ def _squares(values: np.ndarray) -> np.ndarray:
 
 
 def _tells(values: np.ndarray) -> np.ndarray:
-    """Which quantities were seen apart from their usual value often enough."""
+    """Return which quantities were seen apart from their usual value often enough."""
     if values.dtype != np.uint8:
         return np.ones(values.shape[2], bool)
     total = values.shape[0] * values.shape[1]
@@ -219,7 +219,7 @@ def _tells(values: np.ndarray) -> np.ndarray:
 
 
 def compare_halves(series: TraceSeries, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The means (2, quantities) of both halves, and how many standard errors they are apart.
+    """Return the means (2, quantities) of both halves, and how many standard errors they are apart.
 
     The standard error is the larger of two: from how differently rows change, and from the
     variance and the autocorrelation time.
@@ -240,7 +240,7 @@ def compare_halves(series: TraceSeries, times: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _variance(bins: np.ndarray) -> np.ndarray:
-    """The variance of values (bins, looks, rows, entries) of each entry.
+    """Return the variance of values (bins, looks, rows, entries) of each entry.
 
     Bin by bin: NumPy's `var` copies all values, which may fill the memory that is left.
     """
@@ -250,7 +250,7 @@ def _variance(bins: np.ndarray) -> np.ndarray:
 
 
 def bytes_of_bins(draws: int, rows: int, entries: int) -> float:
-    """What it takes to judge a run by the series of an observable: bins, and copies of some."""
+    """Return the memory needed to judge a run by the series of an observable."""
     entries = min(entries, MAX_ENTRIES)
     cells, length = float(rows * entries), max(1, draws // BINS_PER_SERIES)
     if cells * BINS_PER_SERIES > MAX_CELLS:
@@ -262,7 +262,7 @@ def bytes_of_bins(draws: int, rows: int, entries: int) -> float:
 
 
 def _trace_series(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[TraceSeries]:
-    """Variables, their pairs where these are recorded, and sums of variables."""
+    """Yield variables, their recorded pairs, and sums of variables."""
     looks = np.concatenate([recorder.looks() for recorder in recorders], axis=1)
     if len(looks) < MIN_SERIES_LOOKS or not looks.shape[2]:
         return
@@ -293,7 +293,7 @@ def _trace_series(recorders: Sequence[TraceRecorder], model: Model) -> Iterator[
 
 
 def _observable_series(observables: Any) -> Iterator[TraceSeries]:
-    """Series of observables, averaged in bins."""
+    """Yield the series of observables, averaged in bins."""
     for found in (observables or {}).values():
         if found.values is None:
             continue

@@ -1,4 +1,4 @@
-"""A short run from random starts beside a run whose chains may all be in one mode.
+"""A short run from random starts, to check a run whose chains may all be in one mode.
 
 Chains that all began at one state agree from the first sweep on, whether or not the model has other
 modes, so that neither their spread nor their halves tell. A few chains from different states may
@@ -32,7 +32,7 @@ from herded.system.memory_limits import Size
 START_CHECK_HERDS, START_CHECK_MEMBERS = 4, 32
 CHECK_SWEEPS_PER_TIME = 12  # autocorrelation times of the run that is checked
 SWEEPS_PER_LADDER_TIME = 24  # of a ladder's run, for herds that are to show that they mix
-MIN_HERD_TIMES = 3.0  # autocorrelation times of the herds' own run, to tell that they mix
+MIN_HERD_TIMES = 3.0  # autocorrelation times of the herds' run, which shows that they mix
 MIN_SWEEPS_PER_TIME = 4  # in fewer the herds may still remember their starts
 DEFAULT_CHECK_SWEEPS, MAX_START_CHECK_SWEEPS = 48, 4096  # the burn-in included
 MIN_START_CHECK_SWEEPS = 24  # fewer tell nothing
@@ -40,7 +40,7 @@ RUN_SHARE_DIVISOR = 4  # of the run, which the herds take at most one part in,
 MAX_UPDATES = 2**27  # or these of all variables, where all chains began at one state,
 MAX_VISITS = 2**15  # or these of all herds, else: some milliseconds
 VISIT_COST = 6  # visits of a chain in the time of a visit of a herd, as measured: 2 to 14
-SECONDS_SHARE = 10  # of `seconds=`, of which the herds take at most one part
+SECONDS_SHARE = 10  # of `seconds=`: the herds take at most 1/10
 USE_A_HERD = Phrase("use a herd (", Term("Gibbs(herd=64)", "{herd} 64"), ")")
 USE_TEMPERED_OR_EXACT = Phrase("use ", TEMPERED, " or ", EXACT_WHERE_IT_FITS)
 
@@ -48,7 +48,7 @@ USE_TEMPERED_OR_EXACT = Phrase("use ", TEMPERED, " or ", EXACT_WHERE_IT_FITS)
 def with_other_starts(
     result: Result, max_memory: Size | None, seconds: float | None = None
 ) -> Result:
-    """The result, compared with herds from random starts.
+    """Return the result, compared with herds from random starts.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def with_other_starts(
 
 
 def _do_mix(herds: Result, sweeps: int) -> bool:
-    """Whether herds forget their starts, many times in a run of these sweeps."""
+    """Return whether herds forget their starts, many times in a run of these sweeps."""
     against = [one for one in herds.diagnostics if one.severity == "warning"]
     return all(
         one.kind == DiagnosticKind.SHORT_RUN
@@ -127,7 +127,7 @@ def _do_mix(herds: Result, sweeps: int) -> bool:
 
 
 def _with_diagnostics(result: Result, diagnostics: tuple[Diagnostic, ...]) -> Result:
-    """The result with other diagnostics, which its observables have, too."""
+    """Return the result with other diagnostics, which its observables have, too."""
     kept = dict(result.kept)
     if "observables" in kept:
         kept["observables"] = with_diagnostics(kept["observables"], diagnostics)
@@ -135,7 +135,7 @@ def _with_diagnostics(result: Result, diagnostics: tuple[Diagnostic, ...]) -> Re
 
 
 def _affordable_sweeps(result: Result, is_shared: bool) -> int:
-    """Sweeps of the herds that take no more than their share of the run's time."""
+    """Return the sweeps that herds can do within their share of the run's time."""
     facts, n = result.provenance, int(result.model.n_variables)
     rungs = sampler_capabilities(result.method).rungs
     visits = int(facts["sweeps"] + facts["burn_in"]) * int(facts["chains"]) * rungs * n
@@ -146,7 +146,7 @@ def _affordable_sweeps(result: Result, is_shared: bool) -> int:
 
 
 def _noise(result: Result, herds: Result, times: VariableTimes) -> tuple[np.ndarray, np.ndarray]:
-    """The noise (N, K) of the run's marginals, and the least noise of those of the herds.
+    """Return the noise (N, K) of the run's marginals, and the least noise of those of the herds.
 
     The spread of a few chains is known badly. So noise is at least that of draws with the
     autocorrelation times of the run, which count for members up to the length of their run.

@@ -1,4 +1,4 @@
-"""How long a run's variables remember their states, and how noisy their marginals are by that.
+"""The time that variables take to forget their states, and the noise of their marginals.
 
 The trace (`run/recording/trace.py`) tells the autocorrelation times of some variables. Two kinds
 matter:
@@ -15,10 +15,10 @@ import numpy as np
 
 from herded.run.diagnostics.autocorrelation import autocorrelation_times
 
-MIN_MEMBERS = 4  # of a herd whose own members tell a time
+MIN_MEMBERS = 4  # of a herd whose members give a time
 UNRESOLVED = 0.5  # looks: what is taken of a time that is below the spacing of looks
 MOST = 0.75  # of the variables have at most the typical time
-RESOLVED = 1.3  # looks, from which a time is told
+RESOLVED = 1.3  # looks: shorter times are unresolved
 
 
 class VariableTimes(NamedTuple):
@@ -53,7 +53,7 @@ NO_TIMES = VariableTimes(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 def times_around_own_means(values: np.ndarray, chains: int, spacing: float) -> np.ndarray:
-    """Times in sweeps of values (looks, rows, quantities) of chains with as many rows each.
+    """Return times in sweeps of values (looks, rows, quantities), by rows of chains.
 
     They are upper bounds where looks are too far apart to tell. A variable that no chain has
     changed has a time of 1: it has no noise that could explain a difference between chains.
@@ -78,7 +78,7 @@ def times_around_own_means(values: np.ndarray, chains: int, spacing: float) -> n
 
 
 def in_sweeps(times: np.ndarray, spacing: float, unresolved: float) -> np.ndarray:
-    """Times in looks as sweeps; of those that cannot be told, a share of the spacing."""
+    """Convert times in looks to sweeps; unresolved ones become a fraction of the spacing."""
     share = np.where(times >= RESOLVED, 1.0, unresolved)
     found: np.ndarray = np.maximum(share * times * spacing, 1.0)
     return found
@@ -87,7 +87,7 @@ def in_sweeps(times: np.ndarray, spacing: float, unresolved: float) -> np.ndarra
 def noise_of_frequencies(
     mean: np.ndarray, samples: float, variables: np.ndarray, times: np.ndarray, others: float
 ) -> np.ndarray:
-    """Standard errors of frequencies (N, K) in correlated samples.
+    """Return the standard errors of frequencies (N, K) in correlated samples.
 
     Parameters
     ----------

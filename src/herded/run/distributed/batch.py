@@ -70,7 +70,7 @@ def infer_many(
     -------
     list of Result
         In the order of the models. They do not depend on the executor, nor on workers that die:
-        their work is done again, to the same bits.
+        their work is done again, with identical results.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def infer_as_completed(
     progress: bool | None = None,
     **options: Any,
 ) -> Iterator[tuple[int, Result]]:
-    """As `infer_many`, but give each result as soon as it is known.
+    """Run `infer_many`, but yield each result as soon as it is known.
 
     Models are taken from `models` as workers become free, so that a generator of very many need
     not fit in memory.
@@ -192,7 +192,7 @@ def _as_completed(
 
 @contextmanager
 def _workers(executor: Executor | None) -> Iterator[WorkerPool]:
-    """The workers of the executor, or threads that end with the block."""
+    """Open the workers of the executor, or threads that end with the block."""
     if executor is not None:
         with WorkerPool(executor) as workers:
             yield workers
@@ -205,7 +205,7 @@ def _workers(executor: Executor | None) -> Iterator[WorkerPool]:
 
 
 class _Batches:
-    """Groups models into batches, as many to a batch as the time of the last ones suggests."""
+    """Batches of models, sized by the time that the last ones took."""
 
     def __init__(self, models: Iterable[Model | FilePath], total: int, workers: int) -> None:
         self.models, self.total, self.workers = iter(models), total, workers
@@ -217,7 +217,7 @@ class _Batches:
             self.drawn += len(batch)
 
     def _next_size(self) -> int:
-        """The size of the next batch; smaller near the end, so that every worker gets one."""
+        """Return the size of the next batch; smaller near the end, to share the rest."""
         left = self.total - self.drawn
         share = -(-left // (2 * self.workers)) if left > 0 else self.size
         return min(self.size, share)
@@ -259,7 +259,7 @@ def infer_batch(
 
 
 def _is_small(model: Model, result: Result) -> bool:
-    """Whether it was a sampler's run of few updates."""
+    """Return whether it was a sampler's run of few updates."""
     sweeps: int = result.sweeps + result.provenance.get("burn_in", 0)
     return 0 < len(result.state) * sweeps * model.n_variables < SMALL_RUN_UPDATES
 
@@ -269,6 +269,6 @@ def _is_file(model: object) -> TypeGuard[FilePath]:
 
 
 def _error_of_model(number: int, model: Model | FilePath, error: HerdedError) -> HerdedError:
-    """The same error, and which model it is about."""
+    """Return the same error, and which model it is about."""
     name = f" ({os.fspath(model)})" if _is_file(model) else ""
     return type(error)(f"model {number}{name}: {error}")

@@ -25,7 +25,7 @@ MIN_WORK_PER_SENDING = 10.0  # times as long as sending takes
 
 
 class RemoteChains:
-    """Advances the chains of a run on the workers of an executor."""
+    """The chains of a run, advanced on the workers of an executor."""
 
     def __init__(self, executor: Executor) -> None:
         self.workers = WorkerPool(executor)
@@ -61,7 +61,7 @@ class RemoteChains:
 
 
 def recorder_arrays(chain: Chain) -> dict[type, dict[str, np.ndarray]]:
-    """What the recorders know, for a worker to add to; what only piles up stays here."""
+    """Return the recorders' arrays that a worker adds to, without those that only grow."""
     return {
         kind: {
             name: array[:0] if recorder.is_pile(name) else array
@@ -96,7 +96,7 @@ def run_remote_round(
     state: State,
     arrays: dict[type, dict[str, np.ndarray]],
 ) -> tuple[State, dict[type, dict[str, np.ndarray]], float]:
-    """On a worker: `step` sweeps of chain `number` after the first `done`."""
+    """Run `step` sweeps of chain `number` after the first `done`, on a worker."""
     began = time.perf_counter()
     # Copied: where workers are threads, a job that is done again must find what the first one did.
     run = SamplerRun.prepare(layout, method, keep, [state.copy()], step, burn_in)

@@ -50,7 +50,7 @@ class WorkerPool:
     def completed(
         self, function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Each of `jobs` and what `function(*job)` gives, in the order they finish.
+        """Yield each of `jobs` with the value of `function(*job)`, in the order they finish.
 
         `function` must be one that a worker can import. Jobs are drawn as workers come free.
         """
@@ -140,7 +140,7 @@ class WorkerPool:
 def _run_if_same_version(
     version: str, attempt: int, function: Callable[..., Any], *job: object
 ) -> Any:
-    """A job, on a worker. The number of the attempt tells Dask that this is not the last one."""
+    """Run a job on a worker; the number of the attempt makes it a new task for Dask."""
     if version != __version__:
         raise WorkerError(
             f"expected herded {version} on every worker, got {__version__}: install the same "

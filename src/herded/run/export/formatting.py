@@ -18,14 +18,14 @@ MAX_TABLE_STATES = 4
 
 
 def result_text(result: "Result") -> str:
-    """What was run, what was kept, and what speaks against it."""
+    """Describe the run, its records and its diagnostics."""
     lines = [f"Result of {_method(result)}: {_length(result)}"]
     lines += [f"  {name:9} {text}" for name, text in _summary_rows(result)]
     return "\n".join(lines)
 
 
 def result_html(result: "Result") -> str:
-    """The same, with a table of the first marginals."""
+    """Return the same, with a table of the first marginals."""
     parts = [html_table(f"Result of {_method(result)}: {_length(result)}", _summary_rows(result))]
     if result.kept.get("chain_marginals") is not None:
         parts.append(html_table("", _marginals(result), head=True))
@@ -85,7 +85,7 @@ def _shape(array: np.ndarray) -> str:
 
 
 def _spread(result: "Result") -> str:
-    """How sure marginals are, where several chains tell."""
+    """Return how sure marginals are, where several chains tell."""
     try:
         return f", standard error at most {float(result.standard_error.max()):.2g}"
     except MethodError:
@@ -93,7 +93,7 @@ def _spread(result: "Result") -> str:
 
 
 def _marginals(result: "Result") -> Iterator[tuple[str, ...]]:
-    """Headings, and the most probable states of the first variables."""
+    """Return headings, and the most probable states of the first variables."""
     yield "variable", "state: probability"
     model, means = result.model, result.chain_marginals.mean(axis=0)
     for i in range(min(MAX_TABLE_ROWS, model.n_variables)):

@@ -23,7 +23,7 @@ DatasetParts = dict[str, tuple[tuple[str, ...], Any]]  # name -> (dimensions, va
 
 
 def import_pandas() -> Any:
-    """The library, or an error that says how to install it."""
+    """Return the library, or an error that says how to install it."""
     try:
         import pandas
     except ImportError as error:
@@ -32,7 +32,7 @@ def import_pandas() -> Any:
 
 
 def to_pandas(result: "Result") -> Any:
-    """One row for each state of each variable."""
+    """Return a table with one row for each state of each variable."""
     pandas = import_pandas()
     tables, model = result.chain_marginals, result.model
     variable, state = np.nonzero(np.arange(tables.shape[2]) < model.cardinalities[:, None])
@@ -57,7 +57,7 @@ def to_pandas(result: "Result") -> Any:
 
 
 def to_xarray(result: "Result", *, log_score: bool = True) -> Any:
-    """A DataTree of what was kept: posterior, sample_stats, marginals and best."""
+    """Return a DataTree of what was kept: posterior, sample_stats, marginals and best."""
     try:
         import xarray
     except ImportError as error:
@@ -75,7 +75,7 @@ def to_xarray(result: "Result", *, log_score: bool = True) -> Any:
         tree[name] = xarray.DataTree(xarray.Dataset(parts, labels))
     if not tree.children:
         raise NotKeptError(
-            "expected something to be kept for to_xarray, got nothing of it: pass "
+            "expected kept samples, marginals or a best state for to_xarray, got none: pass "
             "keep=[Marginals(), Samples(every=10)]"
         )
     return tree
@@ -126,7 +126,7 @@ def _marginals(result: "Result", axes: dict[str, Any]) -> tuple[str, DatasetPart
 
 
 def _observables(found: Any) -> tuple[str, DatasetParts, dict[str, Any]]:
-    """The series of each, or the means of chains where none was kept."""
+    """Return the series of each, or the means of chains where none was kept."""
     parts: DatasetParts = {}
     often = min(observed.every for observed in found.values())
     for name, observed in found.items():
@@ -140,7 +140,7 @@ def _observables(found: Any) -> tuple[str, DatasetParts, dict[str, Any]]:
 
 
 def _axes(result: "Result") -> dict[str, Any]:
-    """The dimensions of the variables, with their labels."""
+    """Return the dimensions of the variables, with their labels."""
     names, shape = result.model.names, result.shape
     if len(shape) == 1:
         return {NODE_DIMENSION: np.arange(*shape) if names is None else _texts(names)}
@@ -149,7 +149,7 @@ def _axes(result: "Result") -> dict[str, Any]:
 
 
 def _states(result: "Result") -> list[Any]:
-    """What to call the states: by the names that all variables share, or by number."""
+    """Return the labels of the states: names that all variables share, or numbers."""
     names, width = result.model.state_names, result.chain_marginals.shape[-1]
     shared = names is not None and len(set(names)) == 1
     return list(names[0]) if shared else list(range(width))
@@ -160,18 +160,18 @@ def _labels(states: list[Any]) -> np.ndarray:
 
 
 def _texts(names: Sequence[Any]) -> np.ndarray:
-    """Texts of any length: Zarr has no agreed form for arrays of texts of one length."""
+    """Return texts as objects: Zarr has no agreed form for arrays of texts of fixed length."""
     return np.array(names, dtype=object)
 
 
 def _mask_unknown_states(result: "Result", tables: np.ndarray) -> np.ndarray:
-    """(..., N, K) tables with NaN for states that a variable does not have."""
+    """Replace entries of (..., N, K) tables for states that do not exist by NaN."""
     real = np.arange(tables.shape[-1]) < result.model.cardinalities[:, None]
     return np.where(real, tables, np.nan)
 
 
 def _standard_error(result: "Result") -> np.ndarray | None:
-    """(N, K), None of one chain, NaN where the spread of the chains says nothing."""
+    """Return (N, K); None for one chain, NaN where the chains do not differ."""
     tables = result.chain_marginals
     if len(tables) == 1:
         return None
@@ -192,7 +192,7 @@ def _log_scores(model: Model, samples: np.ndarray) -> np.ndarray:
 
 
 def _attributes(result: "Result") -> dict[str, str | int | float]:
-    """Where the result came from, in numbers and texts: files hold nothing else."""
+    """Return where the result came from, in numbers and texts: files hold nothing else."""
     facts = {**result.provenance, "converged": result.converged, "log_z": result.kept.get("log_z")}
     versions = facts.pop("versions")
     facts |= {f"{library}_version": version for library, version in versions.items()}

@@ -38,7 +38,7 @@ def remaining_limit(max_memory: Size | None, held: float) -> Size | None:
 
 
 def with_memory(result: Result, at_most: float) -> Result:
-    """The result, whose memory is that of all runs of its answer, if they took more."""
+    """Return the result, whose memory is that of all runs of its answer, if they took more."""
     facts = result.provenance
     if at_most <= facts.get("memory_at_most", 0.0):
         return result

@@ -34,7 +34,7 @@ def estimate_run_memory(
     proposal: Proposal | None = None,
     by_clock: bool = False,
 ) -> float:
-    """Bytes that `infer(model, method, chains=chains)` takes at most.
+    """Estimate the bytes that `infer(model, method, chains=chains)` takes at most.
 
     `proposal` is what the method's `propose` gave, if somebody has asked already; a run `by_clock`
     copies its chains to compile with. For `Exact` this
@@ -62,7 +62,7 @@ def estimate_run_memory(
 
 
 def _cross_check_bytes(model: Model, table: float, max_memory: Size | None) -> float:
-    """The herds that a solver is compared with, which go without where they do not fit."""
+    """Return the herds that a solver is compared with, which go without where they do not fit."""
     try:
         herd = Gibbs(herd=SOLVER_CHECK_MEMBERS).propose(model, max_memory=max_memory)
     except HerdedError:
@@ -73,12 +73,12 @@ def _cross_check_bytes(model: Model, table: float, max_memory: Size | None) -> f
 
 
 def _table(graph: FactorGraph) -> float:
-    """Bytes of all marginals."""
+    """Return the bytes of all marginals."""
     return BYTES_PER_NUMBER * graph.n_variables * int(graph.cardinalities.max())
 
 
 def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> float:
-    """Tables, and the weights of all chains."""
+    """Return the bytes of tables and of the weights of all chains."""
     each = proposal.chain_memory
     need = proposal.memory + (chains - 1) * each
     if proposal.starts_rows:
@@ -93,21 +93,21 @@ def _weights(model: Model, method: Sampler, chains: int, proposal: Proposal) -> 
 
 
 def _expanded_factor_bytes(model: Model, graph: FactorGraph) -> float:
-    """The factors of a model that is not made of factors, and what they are made from."""
+    """Return the factors of a model that is not made of factors, and what they are made from."""
     if model is graph:
         return 0.0
     return BYTES_PER_NUMBER * (3 * len(graph.log_tables) + 12 * len(graph.factor_variables))
 
 
 def _factors(graph: FactorGraph) -> float:
-    """`FactorArrays` and the scan, and what they are made from."""
+    """Return the bytes of `FactorArrays` and the scan, and of their sources."""
     arity = np.diff(graph.factor_start)
     entries, others = float(arity.sum()), float((arity * (arity - 1)).sum())
     return BYTES_PER_NUMBER * (24 * graph.n_variables + 16 * entries + 12 * others)
 
 
 def _block(proposal: Proposal, graph: FactorGraph) -> float:
-    """Bytes of the block of samples of one chain."""
+    """Return the bytes of the block of samples of one chain."""
     width = int(graph.cardinalities.max())
     return max(BLOCK_ENTRIES, proposal.min_block_sweeps * graph.n_variables) * (
         1.0 if width <= 256 else 2.0 if width <= 65536 else 8.0
@@ -115,6 +115,6 @@ def _block(proposal: Proposal, graph: FactorGraph) -> float:
 
 
 def _pairs(graph: FactorGraph) -> float:
-    """Marginals of all pairs that share a factor, as found and as one array."""
+    """Return the bytes of pair marginals, separately and as one array."""
     n = len(graph.adjacency[1]) // 2
     return n * (BYTES_PER_OBJECT + 2 * BYTES_PER_NUMBER * float(graph.cardinalities.max()) ** 2)

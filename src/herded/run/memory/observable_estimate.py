@@ -1,4 +1,4 @@
-"""Estimate the memory of observables: what functions of states get, what they give, what is kept.
+"""Estimates of the memory of observables: arguments and values of functions, and what is kept.
 
 A function may give much for each member. Before its first call each observable counts as one number
 for each member; after it, the shape and the type of what it gives are known.
@@ -32,7 +32,7 @@ IS_FINITE = 1.0  # a byte for each number, whether it is finite
 def bytes_of_calls(
     layout: Layout, keep: KeepOptions, rows: int, parallel: int, chain: Chain | None
 ) -> float:
-    """What functions of states get and give, while `parallel` chains call them.
+    """Return the bytes of calls to functions of states by `parallel` chains.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def bytes_of_calls(
     once, first, terms = 0.0, 0.0, 0.0
     some = min(layout.members, members_at_once(layout, max(sizes)))
     for k, (choice, size) in enumerate(zip(choices, sizes, strict=True)):
-        # As given, and as numbers of 64 bits beside those of the draw before.
+        # As given, and as numbers of 64 bits with those of the draw before.
         each = size * (_item_size(chain, k) + 2 * NUMBER + IS_FINITE)
         is_fast, states = (
             find_batched_observable(choice.f) is not None,
@@ -72,18 +72,18 @@ def bytes_of_calls(
 
 
 def bytes_of_sums(keep: KeepOptions, chains: int, chain: Chain | None) -> float:
-    """Sums of the values of all chains, and the means that are computed from them."""
+    """Return the bytes of the sums of values of all chains, and of their means."""
     sizes = (numbers_of(chain, k) for k in range(len(keep.each_observable)))
     return sum(4 * chains * NUMBER * size for size in sizes)
 
 
 def numbers_of(chain: Chain | None, k: int) -> int:
-    """How many numbers an observable has for each member; 1 before its first call."""
+    """Return how many numbers an observable has for each member; 1 before its first call."""
     return 1 if chain is None else max(1, math.prod(_recorder(chain).shapes[k]))
 
 
 def _item_size(chain: Chain | None, k: int) -> float:
-    """Bytes of each number that its function gives."""
+    """Return the bytes of each number that the function gives."""
     return NUMBER if chain is None else float(_recorder(chain).item_sizes[k])
 
 
@@ -92,7 +92,7 @@ def _recorder(chain: Chain) -> ObservableRecorder:
 
 
 def states_at_once(layout: Layout, most: int, whole: bool = False) -> float:
-    """Bytes of a block of states, and of the words that they are unpacked from."""
+    """Return the bytes of a block of states, and of the words they are unpacked from."""
     n, size = layout.model.n_variables, np.dtype(layout.state_type).itemsize
     of_a_sweep = max(layout.n_replicas * n, 1)
     rows = min(max(1, BLOCK_ENTRIES // max(layout.sample_size, 1)), max(1, most // of_a_sweep))

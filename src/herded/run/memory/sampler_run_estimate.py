@@ -60,7 +60,7 @@ UNCHECKED_BYTES = 2.0**26  # bytes that a run may take without asking the system
 KEEP_LESS = Remedy(
     Phrase("keep fewer of them with ", Term("every=", "{every}")), RAISE_MAX_MEMORY
 )  # of a run that ended at the limit
-PAIR_RECORDERS = (PairMarginals, Joint)  # of which the trace has both variables
+PAIR_RECORDERS = (PairMarginals, Joint)  # the trace has both variables of each pair
 
 
 class MemoryNeed(NamedTuple):
@@ -73,7 +73,7 @@ class MemoryNeed(NamedTuple):
 
 
 class MemoryEstimate(NamedTuple):
-    """What a run takes at most, beyond its model."""
+    """The memory that a run takes at most, beyond its model."""
 
     needs: tuple[MemoryNeed, ...]
 
@@ -92,7 +92,7 @@ class MemoryEstimate(NamedTuple):
         return sum(need.bytes for need in self.needs if not need.has_growing_memory)
 
     def fits(self, max_memory: Size | None) -> bool:
-        """Whether it is within the limit; a little beyond the tables always is."""
+        """Return whether it is within the limit; a little beyond the tables always is."""
         if max_memory is None and self.bytes <= UNCHECKED_BYTES:
             return True
         return (
@@ -110,14 +110,14 @@ class MemoryEstimate(NamedTuple):
         )
         expected = (
             f"expected a run of at most {size_text(limit)}, but it needs {size_text(self.bytes)}, "
-            f"of which {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
+            f"where {largest.what} {'take' if largest.what.endswith('s') else 'takes'} "
             f"{size_text(largest.bytes)}: "
         )
         way_out = self._remedy(largest, limit)
         raise MemoryLimitError(Phrase(expected, Remedy(way_out, RAISE_MAX_MEMORY)))
 
     def _remedy(self, largest: MemoryNeed, limit: float) -> str:
-        """What to do about the largest part."""
+        """Say how to make the largest part smaller."""
         room = limit - (self.bytes - largest.bytes)
         if largest.what != "samples" or room <= 0:
             return largest.remedy
@@ -125,7 +125,7 @@ class MemoryEstimate(NamedTuple):
 
 
 class RunExtent(NamedTuple):
-    """How long a run is, and who does it."""
+    """The length of a run, and the workers that do it."""
 
     chains: int
     sweeps: int  # recorded ones
@@ -139,7 +139,7 @@ class RunExtent(NamedTuple):
 def estimate_run(
     layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None = None
 ) -> MemoryEstimate:
-    """What a run takes; with a chain that is about to start, the shapes of its observables count.
+    """Estimate the memory of a run; `chain` gives the shapes of its observables.
 
     Without one each observable counts as one number for each member.
     """
@@ -181,7 +181,7 @@ def run_length(
     threads: int | None,
     sends: bool,
 ) -> RunExtent:
-    """How long a run is, as `infer` was asked for it."""
+    """Return how long a run is, as `infer` was asked for it."""
     parallel = 1 if chains == 1 else min(chains, threads or cpu_count.count_usable_cpus())
     by_clock = seconds is not None
     return RunExtent(chains, sweeps, burn_in, parallel, by_clock, by_clock and not sends, sends)
@@ -209,7 +209,7 @@ def _fitting(
     max_memory: Size | None,
     chain: Chain | None,
 ) -> tuple[MemoryEstimate, int | None]:
-    """An estimate that fits, and after how many recorded sweeps the run is to end for that.
+    """Return an estimate that fits, and after how many recorded sweeps the run is to end for that.
 
     Where the clock ends a run its samples and series may end it earlier, if one of each fits.
     """
@@ -237,14 +237,14 @@ def _fitting(
 
 
 def _every(keep: KeepOptions) -> Iterator[int]:
-    """Sweeps from one entry to the next of what grows: samples and series."""
+    """Return the sweeps between entries of growing arrays: samples and series."""
     if keep.samples is not None:
         yield keep.samples.every
     yield from (choice.every for choice in keep.each_observable if choice.series)
 
 
 def flag_full(result: Result) -> Result:
-    """The result with a diagnostic that its samples or series have ended it."""
+    """Return the result with a diagnostic that its samples or series have ended it."""
     found = Diagnostic(
         DiagnosticKind.MEMORY, "warning", (), {"sweeps": float(result.sweeps)}, KEEP_LESS
     )
@@ -268,7 +268,7 @@ def _blocks(layout: Layout, keep: KeepOptions, length: RunExtent) -> float:
 
 
 def _records(layout: Layout, keep: KeepOptions, length: RunExtent) -> Iterator[MemoryNeed]:
-    """What recorders count, in all chains."""
+    """Return the bytes of counts of recorders, in all chains."""
     model, width, chains = layout.model, layout.width, length.chains
     n, numbers = (
         layout.n_stored,
@@ -319,7 +319,7 @@ def _records(layout: Layout, keep: KeepOptions, length: RunExtent) -> Iterator[M
 def _growing(
     layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None
 ) -> Iterator[MemoryNeed]:
-    """Samples and series: of every member of every chain."""
+    """Return the bytes of samples and series, of every member of every chain."""
     everyone = float(length.chains * layout.members) * (BY_CLOCK if length.by_clock else 1)
     if keep.samples is not None:
         each = layout.model.n_variables * np.dtype(layout.state_type).itemsize
@@ -336,7 +336,7 @@ def _growing(
 
 
 def _unpacking_bytes(layout: Layout, keep: KeepOptions) -> float:
-    """Bytes of states that recorders unpack at once, and of the copies that some need."""
+    """Return the bytes of states that recorders unpack at once, and of their copies."""
     if keep.kinds <= {Marginals, ErrorCurve, Observables}:
         return 0.0
     copies = 1 if keep.kinds <= {Marginals, ErrorCurve, Observables, Samples} else 2
@@ -344,7 +344,7 @@ def _unpacking_bytes(layout: Layout, keep: KeepOptions) -> float:
 
 
 def _calls(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None) -> MemoryNeed:
-    """What functions of states get, and what they give."""
+    """Return the bytes of calls to functions of states."""
     need = 0.0
     if keep.observables is not None:
         rows = block_shape(layout, keep, length.chains, length.burn_in + length.sweeps)[1]
@@ -353,7 +353,7 @@ def _calls(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | 
 
 
 def _result(layout: Layout, keep: KeepOptions, length: RunExtent, chain: Chain | None) -> float:
-    """Tables of marginals of all chains, and what is compared in them or in series."""
+    """Return the bytes of marginals of all chains, and of comparisons among them or in series."""
     table: float = BYTES_PER_NUMBER * layout.model.n_variables * layout.width
     kept: float = 0.0
     if keep.marginals is not None:
@@ -389,7 +389,7 @@ def _count_pairs(model: Model, choice: PairMarginals) -> int:
 
 
 def _sizes(model: Model) -> tuple[float, float, float]:
-    """Factors, their variables, and entries of their tables."""
+    """Return the numbers of factors, of their variables, and of entries of their tables."""
     if isinstance(model, Lattice):
         n, k = model.n_variables, model.log_unary.shape[-1]
         edges = sum(along.size for along in model.couplings)

@@ -1,4 +1,4 @@
-"""Ready-made observables of whole blocks of samples, compiled: the same numbers, sooner.
+"""Built-in observables of whole blocks of samples, compiled: the same numbers, faster.
 
 The functions of `run.observables.functions` check and copy what they get, which on fast layouts
 takes longer than the sweeps.
@@ -25,7 +25,7 @@ from herded.system.last_value_cache import cache_last
 
 
 def batched_energy(samples: np.ndarray, model: Model) -> np.ndarray:
-    """`energy` of samples (rows, N)."""
+    """Compute `energy` for samples (rows, N)."""
     if isinstance(model, Lattice) and is_large(model):
         return energies_in_bands(samples, model)
     if isinstance(model, Lattice):
@@ -50,7 +50,7 @@ def batched_energy(samples: np.ndarray, model: Model) -> np.ndarray:
 
 @cache_last
 def lattice_energy_units(model: Lattice) -> tuple[float, float, tuple[np.ndarray, ...]]:
-    """What does not depend on the state, a unit, and in units what `lattice_scores` reads."""
+    """Return the constant part, a unit, and the terms of `lattice_scores` in units."""
     shape, n = model.shape, model.n_variables
     unary = model.log_unary.reshape(n, -1)
     constant, table, slope = 0.0, np.where(np.isneginf(unary), 0.0, unary), np.zeros(0)
@@ -64,7 +64,7 @@ def lattice_energy_units(model: Lattice) -> tuple[float, float, tuple[np.ndarray
         steps.append(math.prod(shape[axis + 1 :]))
         axes.append(np.zeros(n))
         axes[-1][sites[:last]] = values[:last]
-        if len(values) > last:  # the last site is beside the first
+        if len(values) > last:  # the last site is a neighbour of the first
             ends.append(np.stack([sites[last].ravel(), sites[0].ravel(), values[last].ravel()]))
     couplings, (first, second, joined) = np.stack(axes), np.concatenate(ends, axis=1)
     terms = table, slope, couplings, joined
@@ -76,7 +76,7 @@ def lattice_energy_units(model: Lattice) -> tuple[float, float, tuple[np.ndarray
 def to_integer_units(
     terms: tuple[np.ndarray, ...], count: int
 ) -> tuple[float, tuple[np.ndarray, ...]]:
-    """Terms as whole numbers of a unit, as fine as sums of `count` of them allow.
+    """Round terms to whole numbers of a unit, as fine as sums of `count` terms allow.
 
     That is finer than the last digits of a sum of floats.
     """
@@ -86,14 +86,14 @@ def to_integer_units(
 
 
 def batched_magnetisation(samples: np.ndarray, model: Model) -> np.ndarray:
-    """`magnetisation` of samples (rows, N)."""
+    """Compute `magnetisation` for samples (rows, N)."""
     counts = np.zeros((len(samples), common_cardinality(model)), np.int64)
     count_row_states(samples, counts)
     return order_parameter(counts / samples.shape[1])
 
 
 def bytes_of_terms(f: Callable[..., Any], model: Model) -> float:
-    """What a ready-made function lays out of a model, and what that is made from."""
+    """Return the bytes of the terms of a built-in function, and of their sources."""
     if not (f is energy and isinstance(model, Lattice)) or is_large(model):
         return 0.0
     numbers = 3 * model.log_unary.shape[-1] + 6 * len(model.shape)
@@ -103,5 +103,5 @@ def bytes_of_terms(f: Callable[..., Any], model: Model) -> float:
 def find_batched_observable(
     f: Callable[..., Any],
 ) -> Callable[[np.ndarray, Model], np.ndarray] | None:
-    """The same for samples (rows, N) of many sweeps at once, where there is such."""
+    """Return the same for samples (rows, N) of many sweeps at once, where there is such."""
     return batched_energy if f is energy else batched_magnetisation if f is magnetisation else None

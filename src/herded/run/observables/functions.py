@@ -1,4 +1,4 @@
-"""Functions of states that are often asked for: energy, magnetisation, correlations of pairs.
+"""Common functions of states: energy, magnetisation, correlations of pairs.
 
 `Observable(energy)` averages one over a run; with a model at hand they can also be called on
 samples.
@@ -18,7 +18,7 @@ from herded.system.argument_checks import as_integer_array, edge_array, short_re
 
 
 def energy(states: ArrayLike, model: Model) -> Any:
-    """Minus the log of the unnormalised probability: pi(x) = exp(-energy(x)) / Z.
+    """Return minus the log of the unnormalised probability: pi(x) = exp(-energy(x)) / Z.
 
     Of an Ising model that is -sum_i h_i s_i - sum_(i~j) J_ij s_i s_j.
 
@@ -42,7 +42,7 @@ def energy(states: ArrayLike, model: Model) -> Any:
 
 
 def magnetisation(states: ArrayLike, model: Model) -> Any:
-    """The mean spin, where states 0 and 1 are spins -1 and +1.
+    """Return the mean spin, where states 0 and 1 are spins -1 and +1.
 
     Of more than two states it is Potts's order parameter, (K m - 1) / (K - 1) with m the share of
     the state that most variables are in: 1 where all are in one, 0 where all states have as many.
@@ -73,7 +73,7 @@ def magnetisation(states: ArrayLike, model: Model) -> Any:
 
 
 def order_parameter(shares: np.ndarray) -> np.ndarray:
-    """The magnetisation of states in which variables have these shares (..., K)."""
+    """Return the magnetisation of states in which variables have these shares (..., K)."""
     k = shares.shape[-1]
     if k == 2:
         return np.asarray(shares[..., 1] - shares[..., 0])
@@ -82,7 +82,7 @@ def order_parameter(shares: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """How alike variables are in pairs: s_i s_j of spins.
+    """The similarity of variables in pairs: s_i s_j of spins.
 
     Of K states it is (K [x_i = x_j] - 1) / (K - 1), which for two is the product of the spins: 1
     for variables that are always alike, 0 on average for independent ones without fields. What two
@@ -112,18 +112,18 @@ class Correlations:
         return np.asarray((k * alike - 1.0) / (k - 1.0))
 
     def _of_pairs(self, x: np.ndarray, model: Model) -> np.ndarray:
-        """(..., E) whether pairs are alike."""
+        """Return whether pairs are alike, (..., E)."""
         pairs, n = edge_array("the pairs of Correlations", self.at), model.n_variables
         if ((pairs < 0) | (pairs >= n)).any():
             raise ModelError(f"expected pairs of variables 0 to {n - 1}, got {short_repr(self.at)}")
         return np.asarray(x[..., pairs[:, 0]] == x[..., pairs[:, 1]], np.float64)
 
     def _along(self, x: np.ndarray, distances: np.ndarray, model: Model) -> np.ndarray:
-        """(..., distances) the share of pairs that are alike, over all axes of a lattice."""
+        """Return the fraction of pairs that are alike, over all axes: (..., distances)."""
         shape = model.shape
         if not isinstance(model, Lattice) and len(shape) < 2:
             raise MethodError(
-                f"expected pairs (E, 2) for Correlations on a model that is no lattice, got "
+                f"expected pairs (E, 2) for Correlations on a model that is not a lattice, got "
                 f"{short_repr(self.at)}"
             )
         if not len(distances) or distances.min() < 1 or distances.max() >= max(shape):
@@ -142,7 +142,7 @@ class Correlations:
 def _alike_share_at_distance(
     pictures: np.ndarray, distance: int, shape: tuple[int, ...], joined: tuple[bool, ...]
 ) -> np.ndarray:
-    """The share of pairs so far apart along an axis that are alike; borders may be joined."""
+    """Return the fraction of equal pairs at a distance along an axis."""
     axes, total, count = tuple(range(-len(shape), 0)), 0.0, 0
     for axis, size, is_joined in zip(axes, shape, joined, strict=True):
         if distance >= size:
@@ -158,18 +158,18 @@ def _alike_share_at_distance(
 
 
 def periodic_axes(model: Model) -> tuple[bool, ...]:
-    """Whether the borders of a lattice are joined, for each axis."""
+    """Return whether the borders of a lattice are joined, for each axis."""
     if isinstance(model, Lattice):
         return tuple(model.is_periodic_by_axis)[::-1]
     return (False,) * len(model.shape)
 
 
 def common_cardinality(model: Model) -> int:
-    """How many states every variable has."""
+    """Return how many states every variable has."""
     low, high = int(model.cardinalities.min()), int(model.cardinalities.max())
     if low != high or high < 2:
         raise MethodError(
             f"expected variables of equally many states, two or more, got {low} to {high}: "
-            "measure this model with a function of your own"
+            "write a function for this model"
         )
     return high

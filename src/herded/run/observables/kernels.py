@@ -1,4 +1,4 @@
-"""Log-scores and counts of samples: what ready-made observables are made of."""
+"""Log-scores and counts of samples, the parts of built-in observables."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ SAMPLES_PER_PASS = 64  # samples that are scored together
 
 @jit
 def lattice_scores(x, unary, slope, steps, couplings, first, second, joined, scores):
-    """scores[s] += what the axes and the fields of a lattice add up to in the sample x[s].
+    """Add the sum of the terms of a lattice in the sample x[s] to scores[s].
 
     Along axis a the neighbour of site i is i + steps[a], with couplings[a, i], 0 at its end; pairs
     that join the ends are listed. `slope` is unary[:, 1] - unary[:, 0] of two states, else empty.
@@ -35,7 +35,7 @@ def lattice_scores(x, unary, slope, steps, couplings, first, second, joined, sco
 
 @jit
 def factor_scores(columns, factor_start, variables, strides, table_start, log_tables, scores):
-    """scores[s] += the log-potentials of all factors in the sample columns[:, s].
+    """Add the log-potentials of all factors in the sample columns[:, s] to scores[s].
 
     Several samples at once, which lie side by side.
     """
@@ -56,7 +56,7 @@ def factor_scores(columns, factor_start, variables, strides, table_start, log_ta
 
 @jit
 def count_row_states(x, counts):
-    """counts[s, k] += how many variables are in state k in the sample x[s]."""
+    """Add the number of variables in state k in the sample x[s] to counts[s, k]."""
     for s in range(len(x)):
         row = x[s]
         if counts.shape[1] == 2:

@@ -1,4 +1,4 @@
-"""Energies of large lattices without arrays of all their terms, to the same bits.
+"""Energies of large lattices, bit for bit the same, without arrays of all their terms.
 
 `block_measures.lattice_terms` writes out whole numbers for every site and coupling, which take more
 memory than the lattice. Here they are made band by band; where all couplings of an axis are equal,
@@ -21,7 +21,7 @@ SITES_PER_PASS = 2**18  # sites whose terms are made at once
 
 
 class LatticeUnits(NamedTuple):
-    """What does not depend on the state, a unit, and in units what is equal everywhere."""
+    """The constant part, a unit, and the terms that are equal everywhere, in units."""
 
     constant: float
     unit: float
@@ -35,7 +35,7 @@ class LatticeUnits(NamedTuple):
 
 
 def is_large(model: Lattice) -> bool:
-    """Whether the terms of a lattice are not to be written out."""
+    """Return whether the terms of a lattice are not to be written out."""
     if model.n_variables <= LARGE_LATTICE_SITES or min(model.shape) < 3:
         return False
     return model.n_variables > LARGE_UNEVEN_LATTICE_SITES or lattice_units(model).is_even
@@ -43,7 +43,7 @@ def is_large(model: Lattice) -> bool:
 
 @cache_last
 def lattice_units(model: Lattice) -> LatticeUnits:
-    """The constant and the unit that `block_measures.lattice_terms` finds, found in bands."""
+    """Return the constant and the unit of `block_measures.lattice_terms`, found in bands."""
     n, k = model.n_variables, model.log_unary.shape[-1]
     unary = model.log_unary.reshape(n, k)
     constant, largest, slope = 0.0, 0.0, 0.0
@@ -74,7 +74,7 @@ def lattice_units(model: Lattice) -> LatticeUnits:
 
 
 def energies_in_bands(samples: np.ndarray, model: Lattice) -> np.ndarray:
-    """The energies of samples (rows, N)."""
+    """Return the energies of samples (rows, N)."""
     found = lattice_units(model)
     units = np.array([_score(row, model, found) for row in samples], np.int64)
     energies: np.ndarray = 0.0 - (found.constant + found.unit * units)
@@ -82,7 +82,7 @@ def energies_in_bands(samples: np.ndarray, model: Lattice) -> np.ndarray:
 
 
 def _score(row: np.ndarray, model: Lattice, units: LatticeUnits) -> int:
-    """What fields and couplings add up to in a state (N,), in units."""
+    """Return the sum of fields and couplings in a state (N,), in units."""
     total, k = 0, model.log_unary.shape[-1]
     if units.fields is None:
         unary = model.log_unary.reshape(model.n_variables, k)
@@ -109,7 +109,7 @@ def _score(row: np.ndarray, model: Lattice, units: LatticeUnits) -> int:
 
 
 def _fields(unary: np.ndarray) -> np.ndarray:
-    """Fields with 0 for what is impossible: no state has it."""
+    """Return the fields, with 0 for impossible states, which never occur."""
     return np.where(np.isneginf(unary), 0.0, unary)
 
 
@@ -118,14 +118,14 @@ def _units(terms: np.ndarray | float, unit: float) -> np.ndarray:
 
 
 def _bands(rows: int, sites: int) -> Iterator[slice]:
-    """Slices of some rows of so many sites."""
+    """Yield slices of the rows, each with a bounded number of sites."""
     step = max(1, SITES_PER_PASS // max(sites, 1))
     for early in range(0, rows, step):
         yield slice(early, early + step)
 
 
 def axis_ends(shape: tuple[int, ...], axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """The last and the first sites along an axis, in the same order."""
+    """Return the last and the first sites along an axis, in the same order."""
     stride, size = math.prod(shape[axis + 1 :]), shape[axis]
     lines = np.arange(math.prod(shape[:axis]))[:, None] * (size * stride) + np.arange(stride)
     return (lines + (size - 1) * stride).ravel(), lines.ravel()

@@ -1,4 +1,4 @@
-"""Ready-made observables of herds whose members are bits: the same numbers, of all at once.
+"""Built-in observables of herds whose members are bits: the same numbers, for all at once.
 
 Each is made of terms: things that are true of a member or not, and that count. The words of 64
 members (`layouts.packing.member_bits`) are never spread out to states.
@@ -58,7 +58,7 @@ class CountTerm(NamedTuple):
 
 
 def with_weights(term: CountTerm, weights: np.ndarray) -> list[CountTerm]:
-    """A term with these weights: none where all are 0, a count where others are equal."""
+    """Return a term with these weights: none where all are 0, a count where others are equal."""
     some, holes = np.flatnonzero(weights), np.flatnonzero(weights == 0)
     if not len(some):
         return []
@@ -69,12 +69,12 @@ def with_weights(term: CountTerm, weights: np.ndarray) -> list[CountTerm]:
 
 
 def state_terms(state: int, weights: np.ndarray) -> list[CountTerm]:
-    """Variables in a state."""
+    """Return terms that count variables in a state."""
     return with_weights(CountTerm(COUNT_STATE, state), weights)
 
 
 def pair_terms(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> list[CountTerm]:
-    """Listed pairs that are alike."""
+    """Return terms that count the listed pairs that are alike."""
     some = np.flatnonzero(weights)
     return with_weights(
         CountTerm(COUNT_LISTED_PAIRS, first=first[some], second=second[some]), weights[some]
@@ -82,7 +82,7 @@ def pair_terms(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> li
 
 
 def offset_pair_terms(step: int, weights: np.ndarray) -> list[CountTerm]:
-    """Pairs (i, i + step) that are alike, with the weights (N - step,); few of them are listed."""
+    """Return terms for pairs (i, i + step) that are alike, with weights (N - step,)."""
     some = np.flatnonzero(weights)
     if 2 * len(some) < len(weights):
         return pair_terms(some, some + step, weights[some])
@@ -91,13 +91,13 @@ def offset_pair_terms(step: int, weights: np.ndarray) -> list[CountTerm]:
 
 @dataclass(frozen=True, eq=False)
 class PackedObservable:
-    """What `finish` makes of the sums (rows, members, G) of G groups of terms."""
+    """A function of the sums (rows, members, G) of G groups of terms: `finish`."""
 
     groups: list[list[CountTerm]]
     finish: Callable[[np.ndarray], np.ndarray]
 
     def values(self, words: np.ndarray, members: int) -> np.ndarray:
-        """(rows, members, ...)"""
+        """Return the values (rows, members, ...)."""
         totals = np.zeros((len(self.groups), len(words), WORD_BITS * words.shape[1]), np.int64)
         for terms, mine in zip(self.groups, totals, strict=True):
             for term in terms:
@@ -105,14 +105,14 @@ class PackedObservable:
         return self.finish(np.moveaxis(totals[:, :, :members], 0, -1))
 
     def sums(self, words: np.ndarray, members: int) -> np.ndarray:
-        """(rows, ...) over the members."""
+        """Sum the values (rows, ...) over the members."""
         found: np.ndarray = self.values(words, members).sum(axis=1)
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class PackedPairObservable(PackedObservable):
-    """Each pair by itself."""
+    """An observable of separate pairs."""
 
     first: np.ndarray
     second: np.ndarray
@@ -124,13 +124,13 @@ class PackedPairObservable(PackedObservable):
         return self.sums_of(self.member_counts(words, members), members)
 
     def member_counts(self, words: np.ndarray, members: int) -> np.ndarray:
-        """(rows, E) of how many members each pair is alike in."""
+        """Count the members in which each pair is alike, (rows, E)."""
         counts = np.zeros((len(words), len(self.first)), np.int64)
         count_members(self._alike(words), members, counts)
         return counts
 
     def sums_of(self, counts: np.ndarray, members: int) -> np.ndarray:
-        """(rows, E) over the members."""
+        """Sum over the members, (rows, E)."""
         return members * self.finish(counts / members)
 
     def _alike(self, words: np.ndarray) -> np.ndarray:
@@ -140,7 +140,7 @@ class PackedPairObservable(PackedObservable):
 
 
 def find_packed_observable(f: Callable[..., Any], layout: Layout) -> PackedObservable | None:
-    """A ready-made function for the herds of a layout, where it can be counted on their bits."""
+    """Find a built-in function for packed herds, if their bits can be counted."""
     if layout.bit_places is None:
         return None
     if f is energy:
@@ -154,7 +154,7 @@ def find_packed_observable(f: Callable[..., Any], layout: Layout) -> PackedObser
 
 
 def packed_energy(model: Model) -> PackedObservable | None:
-    """The energy of a lattice, or of a graph of pairs of binary variables without zeros."""
+    """Return the energy of a lattice, or of a graph of pairs of binary variables without zeros."""
     if isinstance(model, Lattice) and is_large(model):
         if not lattice_units(model).is_even:
             return None
@@ -169,7 +169,7 @@ def packed_energy(model: Model) -> PackedObservable | None:
 
 
 def _large_lattice_terms(model: Lattice) -> tuple[float, float, list[CountTerm]]:
-    """The same terms, where fields are equal everywhere, and couplings along each axis."""
+    """Return the same terms, where fields are equal everywhere, and couplings along each axis."""
     units, shape, n = lattice_units(model), model.shape, model.n_variables
     assert units.fields is not None
     first = model.log_unary.shape[-1] - len(units.fields)  # state 1 of two, or state 0
@@ -210,7 +210,7 @@ def _is_of_pairs(graph: FactorGraph) -> bool:
 
 
 def _graph_terms(graph: FactorGraph) -> tuple[float, float, list[CountTerm]]:
-    """Log-potentials as a constant, slopes of single variables, and what pairs gain if alike."""
+    """Return log-potentials as a constant, slopes of variables, and gains of equal pairs."""
     constant, slope, tables = 0.0, np.zeros(graph.n_variables), graph.log_tables
     first, second, gains = [EMPTY_INTEGERS], [EMPTY_INTEGERS], [np.zeros(0)]
     for factors, variables, strides in graph.by_arity():
@@ -264,7 +264,7 @@ def packed_correlations(f: Correlations, model: Model) -> PackedObservable:
 
 
 def _pairs_at_distance(model: Model, distance: int) -> tuple[list[CountTerm], int]:
-    """Pairs so far apart along an axis of a lattice, each once, and how many there are."""
+    """Yield pairs at a distance along each axis of a lattice, once, and their number."""
     shape, terms, count = model.shape, [], 0
     for axis, (size, is_joined) in enumerate(zip(shape, periodic_axes(model), strict=True)):
         if distance >= size:

@@ -1,4 +1,4 @@
-"""How often something is true of each member of a herd, counted on its bits.
+"""Counts of how often something is true of each member of a herd, on its bits.
 
 What is true of 64 members is a word: that a variable is in some state, or that two are alike. Such
 words are counted for all members at once by adders of single bits, seven words at a time, and
@@ -10,7 +10,7 @@ import numpy as np
 from herded.layouts.packing.member_bits import WORD_BITS
 from herded.system.compilation.jit import jit
 
-LANES = 32  # counters side by side, of which each counts for 64 members
+LANES = 32  # adjacent counters, each for 64 members
 WORDS_PER_ADDER = 7  # words that a counter takes in one go
 WORDS_PER_CHUNK = LANES * WORDS_PER_ADDER
 # words that are looked at before they are counted: few enough for the cache
@@ -26,7 +26,7 @@ _EIGHTS, _BYTES = _U(0x0F0F0F0F0F0F0F0F), _U(0x0101010101010101)
 
 @jit
 def add_counts_where_true(words, kind, value, first, second, holes, weights, totals):
-    """totals[r, m] += how often it is true of member m in row r, or the weights of where it is.
+    """Add counts (or weights) of true words to totals[r, m], for member m in row r.
 
     By `kind`, what is looked at: whether variables are in the state `value`; whether each is as the
     one `value` places behind it; whether first[e] and second[e] are alike. Places in `holes`, in
@@ -62,7 +62,7 @@ def add_counts_where_true(words, kind, value, first, second, holes, weights, tot
 
 @jit
 def planes_for(length):
-    """Bits of a counter that each lane needs for so many words."""
+    """Return the bits of a counter that each lane needs for this many words."""
     planes = 7
     while planes < COUNTER_BITS - 8 and _1 << _U(planes) <= length // _U(LANES) + _U(
         WORDS_PER_CHUNK
@@ -73,7 +73,7 @@ def planes_for(length):
 
 @jit
 def fill_state(x, state, start, count, room):
-    """Of which members variables are in a state."""
+    """Find the members whose variables are in a state."""
     planes = x.shape[0]
     for p in range(planes):
         line, flip = x[p], _NONE if (state >> (planes - 1 - p)) & 1 else _ALL
@@ -84,7 +84,7 @@ def fill_state(x, state, start, count, room):
 
 @jit
 def fill_along(x, start, step, count, room):
-    """In which members variables are as those `step` places behind them."""
+    """Find the members whose variables equal those `step` places behind them."""
     for p in range(x.shape[0]):
         line, behind = x[p], start + step
         if p == 0:
@@ -97,7 +97,7 @@ def fill_along(x, start, step, count, room):
 
 @jit
 def fill_pairs(x, first, second, start, count, room):
-    """In which members pairs of variables are alike."""
+    """Find the members in which pairs of variables are alike."""
     for p in range(x.shape[0]):
         line = x[p]
         for i in range(count):
@@ -107,7 +107,7 @@ def fill_pairs(x, first, second, start, count, room):
 
 @jit
 def add_weights(room, weights, start, count, totals):
-    """totals[m] += the weights of the words that have bit m.
+    """Add the weights of the words that have bit m to totals[m].
 
     Eight members at a time, whose sums stay in registers; lanes are words.
     """
@@ -129,7 +129,7 @@ def add_weights(room, weights, start, count, totals):
 
 @jit
 def alike_words(words, first, second, found):
-    """found[r, w, 0, e] = in which members a pair is alike in row r."""
+    """Set found[r, w, 0, e] to the members in which a pair is alike in row r."""
     for r in range(words.shape[0]):
         for w in range(words.shape[1]):
             fill_pairs(words[r, w], first, second, _NONE, _U(len(first)), found[r, w, 0])
@@ -137,7 +137,7 @@ def alike_words(words, first, second, found):
 
 @jit
 def count_members(words, members, counts):
-    """counts[r, e] += how many of the members have their bit in the words (rows, words, 1, E)."""
+    """Add the members with a bit in the words (rows, words, 1, E) to counts[r, e]."""
     for r in range(words.shape[0]):
         for w in range(words.shape[1]):
             live = min(members - WORD_BITS * w, WORD_BITS)
@@ -152,7 +152,7 @@ def count_members(words, members, counts):
 
 @jit
 def full_adder(a, b, c):
-    """The sum of three bits: its lower bit and its higher one."""
+    """Return the sum of three bits: its lower bit and its higher one."""
     either = a ^ b
     return either ^ c, (a & b) | (either & c)
 
@@ -162,7 +162,7 @@ def add_words_to_counter(room, count, planes, counter):
     """Take the first words into a counter, and leave others in their place.
 
     Bit p of lane j of the counter is at p * LANES + j. The carries of each seven words of a lane
-    are words again, of which seven are taken at once in turn: few bits go up all the way.
+    are words again, and seven are taken at once in turn: few bits are carried to the top.
     """
     lanes, chunk = _U(LANES), _U(WORDS_PER_CHUNK)
     carries, kept = np.empty(WORDS_PER_CHUNK, np.uint64), _NONE

@@ -1,4 +1,4 @@
-"""Observables: functions of the states, averaged as a run goes on.
+"""Observables: functions of the states, averaged during a run.
 
 A recorder unpacks the states of a sweep once for all of them, of a large herd block by block of its
 members (`MAX_STATES_PER_CALL`, `MAX_NUMBERS_PER_CALL`). Values are summed draw by draw, and in each
@@ -94,7 +94,7 @@ class Observable:
             object.__setattr__(self, "name", _name_of(self.f))
 
     def for_model(self, model: Model) -> Callable[[np.ndarray], Any]:
-        """The function of states alone."""
+        """Return the function of states alone."""
         return partial(self.f, model=model) if _asks_for_model(self.f) else self.f
 
 
@@ -117,7 +117,7 @@ class Observables:
     choices: tuple[Observable, ...] = ()
 
     def add(self, choice: Observable) -> "Observables":
-        """These and one more, of another name."""
+        """Return these observables and one more, which must have another name."""
         if choice.name in (known.name for known in self.choices):
             raise MethodError(
                 f"expected observables of different names, got {choice.name!r} twice: pass name="
@@ -128,7 +128,7 @@ class Observables:
         return ObservableRecorder(layout, self.choices)
 
     def described(self) -> str:
-        """What must be equal for a run to be resumed; of functions their names must do."""
+        """Return what must be equal to resume a run; functions are compared by name."""
         return str([(choice.name, choice.every, choice.series) for choice in self.choices])
 
 
@@ -199,7 +199,7 @@ class ObservableRecorder(Recorder):
             self._add_rows(picked, [np.searchsorted(some, rows) for rows in among])
 
     def _add_rows(self, block: np.ndarray, wanted: list[np.ndarray]) -> None:
-        """Take in rows of a block, of which each observable wants some."""
+        """Take in rows of a block; each observable uses some of them."""
         counted = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is not None]
         others = [k for k, at in enumerate(wanted) if len(at) and self.on_bits[k] is None]
         if counted:
@@ -256,7 +256,7 @@ class ObservableRecorder(Recorder):
             self._take(k, values[k])
 
     def _is_summed(self, k: int) -> bool:
-        """Whether values of all members are too many to hold, and are summed block by block.
+        """Return whether values of all members are too many to hold, and are summed block by block.
 
         Such values have several numbers each. Their sum adds one member after another, so that it
         is the same in blocks; that of single numbers adds them in pairs.
@@ -267,16 +267,16 @@ class ObservableRecorder(Recorder):
         return members_at_once(self.layout, numbers)
 
     def _numbers(self, k: int) -> int:
-        """How many numbers an observable has for each member."""
+        """Return how many numbers an observable has for each member."""
         return max(1, math.prod(self.shapes[k]))
 
     @staticmethod
     def _rows(seen: int, length: int, every: int) -> np.ndarray:
-        """Which sweeps of a block are looked at: number every, 2 every, ... counted from 1."""
+        """Return which sweeps of a block are looked at: number every, 2 every, ..."""
         return np.arange(-(seen + 1) % every, length, every)
 
     def _values(self, k: int, states: np.ndarray, at: np.ndarray) -> Iterator[np.ndarray]:
-        """Of each draw, (members, ...)."""
+        """Return the values of each draw, (members, ...)."""
         at_once = find_batched_observable(self.choices[k].f)
         if at_once is not None:
             mine = states if len(at) == len(states) else states[at]
@@ -308,7 +308,7 @@ class ObservableRecorder(Recorder):
         return states.astype(STATE_DTYPE).reshape(-1, *self.layout.model.shape)
 
     def _checked(self, k: int, states: np.ndarray) -> np.ndarray:
-        """Values of the shape that the first had."""
+        """Check that values have the shape of the first ones."""
         value = self._numbers_of(k, self._given(k, states))
         shape = (len(states), *self.shapes[k])
         if value.shape != shape:
@@ -319,7 +319,7 @@ class ObservableRecorder(Recorder):
         return value
 
     def _given(self, k: int, states: np.ndarray) -> np.ndarray:
-        """What a function gives, as real numbers of its own type."""
+        """Call the function; return its values as real numbers of their own type."""
         name = self.choices[k].name
         try:
             value = np.asarray(self.functions[k](states))
@@ -335,7 +335,7 @@ class ObservableRecorder(Recorder):
         return value
 
     def _numbers_of(self, k: int, given: np.ndarray) -> np.ndarray:
-        """A copy of what a function gave, as finite numbers of 64 bits."""
+        """Return a copy of what a function gave, as finite numbers of 64 bits."""
         value = given.astype(np.float64)
         if not np.isfinite(value).all():
             bad = value[~np.isfinite(value)].flat[0]
@@ -362,15 +362,15 @@ def members_at_once(layout: Layout, numbers: int) -> int:
 
 
 def sums_blocks(layout: Layout, choice: Observable, numbers: int) -> bool:
-    """Whether values of all members are too many to hold, so that blocks of them are summed."""
+    """Return whether values of all members are so large that blocks are summed instead."""
     return not choice.series and numbers > 1 and layout.members * numbers > MAX_NUMBERS_PER_CALL
 
 
 def _join_members(parts: list[np.ndarray]) -> np.ndarray:
-    """Values (draws, members, ...) of some members each as those of all."""
+    """Join values (draws, members, ...) of groups of members."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def short_error_text(error: Exception) -> str:
-    """What an error says, on one line, and not too long."""
+    """Return the message of an error on one line, shortened."""
     return " ".join(str(error).split())[:200]

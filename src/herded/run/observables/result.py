@@ -1,4 +1,4 @@
-"""What a run found of an observable: its mean, how sure that is, and how it went."""
+"""The result of an observable: its mean, its interval and its series."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,17 +22,17 @@ MIN_AUTOCORRELATION_TIMES = 10  # autocorrelation times that a series must last 
 
 
 class ObservableMapping(dict[str, "Observed"]):
-    """Observables by name; a name that is not there is told with those that are."""
+    """Observables by name; the error for an unknown name lists the known ones."""
 
     def __missing__(self, name: str) -> "Observed":
         hint = did_you_mean(name, list(self))
-        known = ", ".join(map(repr, self)) or "that were measured, of which there are none"
+        known = ", ".join(map(repr, self)) or "that were measured (none were)"
         raise NotKeptError(f"expected one of the observables {known}, got {name!r}{hint}")
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What a run found of an observable.
+    """The result of an observable.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ class Observed:
 
     @property
     def standard_error(self) -> Any:
-        """Of the mean, from the spread of independent chains or herds; it excludes bias."""
+        """The standard error of the mean, from independent chains or herds; it excludes bias."""
         chains = len(self.chain_means)
         if chains < 2:
             raise MethodError(
                 f"expected at least 2 independent chains or herds for a standard error of "
-                f"{self.name!r}, got 1, whose spread cannot be known: pass chains=4"
+                f"{self.name!r}, got 1: pass chains=4"
             )
         return _as_scalar(self.chain_means.std(axis=0, ddof=1) / np.sqrt(chains))
 
@@ -87,9 +87,9 @@ class Observed:
     def interval(self) -> Any:
         """The 95 % interval of the mean, (..., 2): the lower and the upper end.
 
-        Standard errors times Student's t for so many independent chains or herds (3.18 for four).
+        Standard errors times Student's t for the number of chains or herds (3.18 for four).
         It holds once the burn-in is over, and excludes bias as `standard_error` does. Where there
-        are `diagnostics`, nobody knows how often each mode is to be counted: then it reaches from
+        are `diagnostics`, the weights of the modes are unknown: then it reaches from
         the least to the greatest mean of a chain, or of a member of a herd, if it is not wider;
         without a series, which tells these, it has no ends.
         """
@@ -122,7 +122,7 @@ class Observed:
         """
         if self.no_time:
             raise MethodError(
-                f"expected draws at random for an autocorrelation time of {self.name!r}, got "
+                f"expected random draws for an autocorrelation time of {self.name!r}, got "
                 f"{self.no_time}: use Gibbs()"
             )
         series = self.series
@@ -131,8 +131,8 @@ class Observed:
         if len(flat) < MIN_AUTOCORRELATION_TIMES * np.nanmax(times, initial=1.0):
             raise MethodError(
                 f"expected a series of at least {MIN_AUTOCORRELATION_TIMES} autocorrelation times "
-                f"of {self.name!r}, got {len(flat):,} values, of which a time of "
-                f"{np.nanmax(times, initial=1.0):.3g} cannot be told: use more sweeps"
+                f"of {self.name!r}, got {len(flat):,} values, too few for a time of "
+                f"{np.nanmax(times, initial=1.0):.3g}: use more sweeps"
             )
         return _as_scalar(self.every * times.reshape(series.shape[2:]))
 
@@ -140,7 +140,7 @@ class Observed:
         return f"{self.name}: {self.described()}"
 
     def described(self) -> str:
-        """The mean and its interval, in words."""
+        """Describe the mean and its interval in words."""
         return self._mean_and_interval() + (
             "; doubtful, see result.warnings" if self.diagnostics else ""
         )
@@ -159,12 +159,12 @@ class Observed:
 
 
 def _as_scalar(value: np.ndarray) -> Any:
-    """A number where there is one."""
+    """Return a number where there is one."""
     return float(value) if np.ndim(value) == 0 else value
 
 
 def build_observable_results(run: SamplerRun) -> ObservableMapping:
-    """What the observables of a `SamplerRun` are so far."""
+    """Build the current results of the observables of a `SamplerRun`."""
     recorders = [chain.recorders[Observables] for chain in run.chains]
     found = ObservableMapping()
     for k, choice in enumerate(run.keep.each_observable):
@@ -186,7 +186,7 @@ def build_observable_results(run: SamplerRun) -> ObservableMapping:
 def with_diagnostics(
     found: ObservableMapping, diagnostics: Sequence[Diagnostic]
 ) -> ObservableMapping:
-    """The same observables, with the warnings among the diagnostics of their run."""
+    """Return the same observables, with the warnings among the diagnostics of their run."""
     serious = tuple(one for one in diagnostics if one.severity == "warning")
     return ObservableMapping(
         {name: replace(one, diagnostics=serious) for name, one in found.items()}
@@ -194,7 +194,7 @@ def with_diagnostics(
 
 
 def _why_no_time(method: object) -> str:
-    """What draws are, where not at random from one distribution."""
+    """Describe draws that are not independent samples from one distribution."""
     if is_annealed(method):
         return "a temperature that falls"
     if sampler_capabilities(method).herds_in_time:

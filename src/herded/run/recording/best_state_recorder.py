@@ -32,6 +32,7 @@ class BestState:
     """
 
     def recorder(self, layout: Layout) -> Recorder:
+        """Create the recorder of one chain."""
         if has_factors(layout.model):
             return BestRecorder(layout)
         return LogScoreBestRecorder(layout)
@@ -61,7 +62,7 @@ class BestRecorder(Recorder):
 
 
 class LogScoreBestRecorder(Recorder):
-    """One part, of all variables: nobody knows which of them go together."""
+    """A single component of all variables: the factorisation is unknown."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)

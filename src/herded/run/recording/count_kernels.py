@@ -18,7 +18,7 @@ VARIABLES_PER_GROUP = 2**13  # variables of a group: few enough for the nearest 
 
 @jit
 def count_ones_in_samples(block, counts, first, last):
-    """counts[i] += how many samples have x_i = 1: binary variables, groups first..last-1 of them.
+    """Add the number of samples with x_i = 1 to counts[i], for some groups of variables.
 
     Bytes are counted in bytes, as many at once as a register holds, and widened before they could
     overflow.
@@ -41,7 +41,7 @@ def count_ones_in_samples(block, counts, first, last):
 
 @jit
 def drain_counts(ones, counts):
-    """counts += ones, and set ones to 0."""
+    """Add ones to counts, and set ones to 0."""
     for i in range(len(ones)):
         counts[i] += ones[i]
         ones[i] = 0
@@ -49,7 +49,7 @@ def drain_counts(ones, counts):
 
 @jit
 def count_states_in_samples(block, width, counts):
-    """counts[i * width + k] += how many samples have x_i = k."""
+    """Add the number of samples with x_i = k to counts[i * width + k]."""
     for s in range(len(block)):
         for i in range(block.shape[1]):
             counts[i * width + block[s, i]] += 1
@@ -57,7 +57,7 @@ def count_states_in_samples(block, width, counts):
 
 @jit
 def count_pairs_in_samples(block, first, second, width, counts):
-    """counts[e * width^2 + a * width + b] += how many samples have edge e at (a, b)."""
+    """Add the samples with edge e at (a, b) to counts[e * width^2 + a * width + b]."""
     for s in range(len(block)):
         for e in range(len(first)):
             a, b = np.int64(block[s, first[e]]), np.int64(block[s, second[e]])
@@ -105,7 +105,7 @@ def sort_factors_by_component(
 
 @jit
 def update_best_states(parts, block, best_score, best, first, last):
-    """Where a part of a sample scores higher than ever, remember it; parts first..last-1.
+    """Store each part of a sample that scores higher than before.
 
     Part by part and several samples at once, so that a factor's table is in cache for all of them.
     """

@@ -1,4 +1,4 @@
-"""Room for what grows with a run, samples and series, and its arrays as results have them."""
+"""Arrays that grow with a run, for samples and series, and their final form in results."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def reserve_room(run: SamplerRun) -> None:
 
 
 def join_chains(run: SamplerRun, kind: type, name: str) -> np.ndarray:
-    """What grew in all chains, (chains * members, draws, ...): members count as chains."""
+    """Join the growing arrays of all chains, (chains * members, draws, ...)."""
     recorders, rooms = [chain.recorders[kind] for chain in run.chains], run.rooms
     if (kind, name) not in rooms:
         rooms[kind, name] = _joined_parts(recorders, name, run.layout.members > 1)
@@ -43,7 +43,7 @@ def join_chains(run: SamplerRun, kind: type, name: str) -> np.ndarray:
 
 
 def _joined_parts(recorders: list[Recorder], name: str, by_sweep: bool) -> np.ndarray:
-    """What chains have piled up as one array, which lies as `reserve_room` lays it.
+    """Return the parts of all chains as one array, laid out as by `reserve_room`.
 
     Parts are let go as they are copied, so that nothing is held three times.
     """

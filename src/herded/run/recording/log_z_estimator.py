@@ -1,4 +1,4 @@
-"""log Z of a model by a ladder whose hottest rung is uniform: what is recorded, and how sure it is.
+"""Estimates of log Z by a ladder whose hottest rung is uniform: records, estimate and interval.
 
 The states of two neighbouring rungs give the ratio of their normalising constants
 (`run.recording.log_z_kernels`); the first is the number of states. A 99 % interval comes from
@@ -34,7 +34,7 @@ MANY_ROUND_TRIPS = 100.0  # from which on the shorter batches are long enough
 
 @dataclass(frozen=True)
 class KeepLogZ:
-    """Keep what log Z takes; every ladder from beta = 0 does."""
+    """A request to record what log Z needs; every ladder from beta = 0 does."""
 
     def recorder(self, layout: LadderLayout) -> "LogZRecorder":
         return LogZRecorder(layout)
@@ -89,7 +89,7 @@ class LogZRecorder(Recorder):
 
 
 class LadderEstimate(NamedTuple):
-    """What one ladder says."""
+    """The estimate of one ladder."""
 
     log_z: float
     upwards: float
@@ -100,7 +100,7 @@ class LadderEstimate(NamedTuple):
 def estimate_log_z(
     layout: LadderLayout, ladders: list[tuple[State, LogZRecorder]]
 ) -> LogZEstimate | None:
-    """log Z of all ladders; None where they have too few sweeps for it."""
+    """Estimate log Z from all ladders; None if they have too few sweeps."""
     for _, recorder in ladders:
         recorder.gather()
     if (
@@ -128,7 +128,7 @@ def estimate_log_z(
 
 
 def _half_width(apart: np.ndarray, levels: tuple[int, ...]) -> float:
-    """Of the mean of all ladders, from how far batches of each are apart from it.
+    """Return the half-width for the mean of all ladders, from the spread of their batches.
 
     Batches that are shorter than a ladder remembers are too much alike: few and long ones tell, but
     are too few to be sure of. So several numbers of them are looked at, and the widest is taken.
@@ -149,7 +149,7 @@ def _half_width(apart: np.ndarray, levels: tuple[int, ...]) -> float:
 def _estimate_of_ladder(
     layout: LadderLayout, state: State, recorder: LogZRecorder
 ) -> LadderEstimate:
-    """One ladder's estimate: bridges from the number of states down to the model."""
+    """Estimate log Z by one ladder: bridges from the number of states to the model."""
     scores, solid = recorder.arrays["series scores"], recorder.arrays["series solid"]
     members, betas = layout.members, state.method_arrays["betas"]
     model = layout.model
@@ -179,7 +179,7 @@ def _estimate_of_ladder(
 
 
 def log_z_diagnostics(found: LogZEstimate, round_trips: list[float]) -> list[Diagnostic]:
-    """What speaks against an estimate by ladders of so many round trips."""
+    """Return the diagnostics of an estimate by ladders with these round trips."""
     diagnostics = []
 
     def warn(kind: DiagnosticKind, remedy: Remedy, **figures: float) -> None:

@@ -1,4 +1,4 @@
-"""Compute what bridging needs: the scores of replicas, and log Z of one rung over the next's.
+"""Kernels of bridging: the scores of replicas, and log Z of one rung over the next's.
 
 Bridge sampling (Bennett 1976; Meng and Wong 1996). States of rungs a and b, as many of each, have
 log weight ratios u = log(w_b / w_a). With s(z) = 1 / (1 + exp(-z)) and for any c
@@ -19,7 +19,7 @@ NEWTON_TOLERANCE = 1e-10
 
 @jit
 def score_replicas(g, x, lanes, last, members, scores, is_solid):
-    """Sums of log-potentials (rows, lanes) of rows of replicas.
+    """Sum the log-potentials (rows, lanes) of rows of replicas.
 
     And which members of the rung before the last touch no hard zero, where zeros are melted.
     """
@@ -46,7 +46,7 @@ def score_replicas(g, x, lanes, last, members, scores, is_solid):
 
 @jit
 def solve_bridge_log_ratio(u, v, batches, up, down):
-    """log Z_b / Z_a from u (of states of a) and v (of states of b), by Newton's method.
+    """Solve for log Z_b / Z_a by Newton's method, from u (of a) and v (of b).
 
     `up` and `down` (batches,) become how far each batch of equal length draws the logs of both
     means away; the last states are in no batch.
@@ -85,7 +85,7 @@ def solve_bridge_log_ratio(u, v, batches, up, down):
 
 @jit
 def log_mean_exp(u):
-    """The log of the mean of exp(u)."""
+    """Return the log of the mean of exp(u)."""
     top = -min_of_both(-u, -u)
     if top == -np.inf:
         return top

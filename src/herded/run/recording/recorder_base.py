@@ -1,7 +1,7 @@
-"""What all recorders share: arrays, those that grow with the run, and states of some members.
+"""The base of all recorders: arrays, those that grow with the run, and states of some members.
 
 A recorder reads blocks of samples (sweeps, variables) as the layout stores them. Its arrays are all
-it knows, so a checkpoint of them and of the states resumes a run to the same bits.
+it knows, so a checkpoint of them and of the states resumes a run bit for bit.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ STATES_PER_PASS = 2**22  # states of variables that are unpacked together: a byt
 
 
 class Recorder:
-    """Accumulates one thing over the samples of one chain."""
+    """A record of one thing over the samples of one chain."""
 
     arrays: dict[str, np.ndarray]
     piles: ClassVar[str] = "none"  # how the names of arrays begin that grow with the run
@@ -34,11 +34,11 @@ class Recorder:
         raise NotImplementedError
 
     def is_pile(self, name: str) -> bool:
-        """Whether an array only gets longer as the run goes on."""
+        """Return whether an array only grows during the run."""
         return name.startswith(self.piles)
 
     def reservable(self) -> Iterator[tuple[str, int]]:
-        """The names of arrays whose length follows from the sweeps, and sweeps for each entry."""
+        """Return names of arrays whose length follows from the sweeps, with sweeps per entry."""
         yield from ()
 
     def pile(self, name: str, more: np.ndarray) -> None:
@@ -66,7 +66,7 @@ class Recorder:
         self.piled = {}
 
     def states_in(self, block: np.ndarray, replicas: bool = False) -> Iterator[np.ndarray]:
-        """The samples (rows, N) of all members in a block, or of all replicas, some at a time."""
+        """Yield samples (rows, N) of members or replicas in a block, some at a time."""
         layout = self.layout
         count = layout.n_replicas if replicas else layout.members
         some = layout.some_replicas_of if replicas else layout.some_members_of

@@ -41,7 +41,7 @@ from herded.system.threads import run_ranges
 
 @dataclass(frozen=True)
 class Marginals:
-    """P(x_i = k) of every variable.
+    """The marginals P(x_i = k) of every variable.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ class Marginals:
     rao_blackwell: bool = False
 
     def recorder(self, layout: Layout) -> "MarginalRecorder":
+        """Create the recorder of one chain."""
         return MarginalRecorder(layout)
 
 
@@ -86,7 +87,7 @@ class MarginalRecorder(Recorder):
         self.arrays["sweeps"] += len(block) * self.layout.members
 
     def frequencies(self) -> np.ndarray:
-        """(N, K) visit frequencies so far."""
+        """Return the visit frequencies so far, (N, K)."""
         counts, sweeps = self.arrays["counts"], int(self.arrays["sweeps"][0])
         found = np.empty((self.layout.model.n_variables, self.layout.width))
         if self.binary:
@@ -98,7 +99,7 @@ class MarginalRecorder(Recorder):
         return self._with_known(found)
 
     def rao_blackwell(self, state: State) -> np.ndarray:
-        """(N, K) averages of the conditionals that were visited."""
+        """Return the averages (N, K) of the conditionals that were visited."""
         sweeps = max(int(self.arrays["sweeps"][0]), 1)
         width = self.layout.width
         if self.layout.scalar:  # all free variables are binary; clamped ones may be wider
@@ -114,7 +115,7 @@ class MarginalRecorder(Recorder):
         return self._with_known(averages)
 
     def _with_known(self, table: np.ndarray) -> np.ndarray:
-        """The same table, certain of the variables that are known: they are never visited."""
+        """Return the table with certainty for known variables, never visited."""
         evidence = self.layout.model.evidence
         known = evidence >= 0
         if known.any():
@@ -124,7 +125,7 @@ class MarginalRecorder(Recorder):
 
 @dataclass(frozen=True)
 class PairMarginals:
-    """P(x_i = a, x_j = b) of pairs of variables.
+    """The marginals P(x_i = a, x_j = b) of pairs of variables.
 
     Parameters
     ----------
@@ -141,6 +142,7 @@ class PairMarginals:
     edges: ArrayLike | None = None
 
     def recorder(self, layout: Layout) -> "PairRecorder":
+        """Create the recorder of one chain."""
         return PairRecorder(layout, self.edges)
 
 
@@ -161,7 +163,7 @@ class PairRecorder(Recorder):
             self.arrays["sweeps"] += len(samples)
 
     def tables(self) -> np.ndarray:
-        """(E, K, K) frequencies."""
+        """Return the frequencies (E, K, K)."""
         k = self.layout.width
         return self.arrays["counts"].reshape(-1, k, k) / max(int(self.arrays["sweeps"][0]), 1)
 
@@ -186,6 +188,7 @@ class Joint:
     """
 
     def recorder(self, layout: Layout) -> "JointRecorder":
+        """Create the recorder of one chain."""
         return JointRecorder(layout)
 
 
@@ -217,7 +220,7 @@ class JointRecorder(Recorder):
 
 @dataclass(frozen=True)
 class Samples:
-    """Every `every`-th sample.
+    """Every `every`-th sample of a run.
 
     Parameters
     ----------
@@ -238,6 +241,7 @@ class Samples:
             raise MethodError(f"expected every to be 1 or more, got {self.every!r}")
 
     def recorder(self, layout: Layout) -> "SampleRecorder":
+        """Create the recorder of one chain."""
         return SampleRecorder(layout, self.every)
 
 
@@ -267,7 +271,7 @@ class SampleRecorder(Recorder):
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Mean absolute error of the marginals as a run goes on.
+    """The mean absolute error of the marginals during a run.
 
     Parameters
     ----------
@@ -292,7 +296,7 @@ class ErrorCurve:
     rao_blackwell: bool = False
 
     def sweeps(self, total: int) -> np.ndarray:
-        """The sweeps, counted after the burn-in, at which the error is measured."""
+        """Return the sweeps, counted after the burn-in, at which the error is measured."""
         if self.at is None:
             powers = 2 ** np.arange(max(total, 1).bit_length())
             return np.unique(np.append(powers[powers <= total], total))
@@ -302,7 +306,7 @@ class ErrorCurve:
         return points[points <= total]
 
     def check(self, model: Model) -> np.ndarray:
-        """The reference as (N, K), or a clear error."""
+        """Return the reference as (N, K); raise a clear error if it does not fit the model."""
         reference = as_float_array("the reference", self.reference)
         shape = (model.n_variables, int(model.cardinalities.max()))
         if reference.size != shape[0] * shape[1]:
@@ -312,7 +316,7 @@ class ErrorCurve:
         return reference.reshape(shape)
 
     def error(self, model: Model, marginals: np.ndarray) -> float:
-        """The mean absolute difference from the reference."""
+        """Return the mean absolute difference from the reference."""
         reference = self.check(model)
         real = np.arange(marginals.shape[1]) < model.cardinalities[:, None]
         real &= (model.evidence < 0)[:, None]

@@ -1,4 +1,4 @@
-"""What every sampler's run notes for itself: states of some variables at some moments.
+"""The trace of every sampler's run: states of some variables at some moments.
 
 Sums over a run, which is what most recorders keep, cannot tell how long chains remember their
 states. A trace can: it has the states of up to `MAX_VARIABLES` variables of every member at evenly
@@ -36,7 +36,7 @@ MAX_PAIRS = 64
 
 @dataclass(frozen=True)
 class Trace:
-    """Note the states of some variables at evenly spaced sweeps."""
+    """A request to record the states of some variables at evenly spaced sweeps."""
 
     def recorder(
         self, layout: Layout, recorders: dict[type, Recorder], reads: bool
@@ -78,7 +78,7 @@ class TraceRecorder(Recorder):
         }
 
     def expect(self, sweeps: int) -> None:
-        """Space the looks as they will be after `sweeps` sweeps, to make none that is dropped."""
+        """Set the spacing of looks to that after `sweeps` sweeps, so that none is dropped."""
         every = self.arrays["every"]
         cheap = 1 if self.reads else self.layout.min_block_sweeps  # sweeps at once
         while sweeps > self.most * every[0] or (
@@ -91,7 +91,7 @@ class TraceRecorder(Recorder):
         self.arrays["start"] = self._kept(self._now(state)[0])
 
     def until_look(self) -> int:
-        """Sweeps from now to the next look."""
+        """Return the sweeps from now to the next look."""
         every = int(self.arrays["every"][0])
         return every - int(self.arrays["seen"][0]) % every
 
@@ -123,22 +123,22 @@ class TraceRecorder(Recorder):
                 self.arrays[name] = self.arrays[name][left]
 
     def looks(self) -> np.ndarray:
-        """The states (looks, members, variables) so far."""
+        """Return the states (looks, members, variables) so far."""
         self.gather()
         return self.arrays["series looks"]
 
     def _kept(self, states: np.ndarray) -> np.ndarray:
-        """A copy as checkpoints write it."""
+        """Return a copy as checkpoints write it."""
         return np.array(states, dtype=self.layout.state_type, order="C")
 
     def _now(self, state: State) -> np.ndarray:
-        """The states (1, members, variables) of now."""
+        """Return the states (1, members, variables) of now."""
         if self.places is None:
             return self.layout.values(state)[None, :, self.variables]
         return self._look(cast(HerdLayout, self.layout).packed(state)[None])
 
     def _look(self, rows: np.ndarray) -> np.ndarray:
-        """The states (rows, members, variables) in rows of a block of samples."""
+        """Return the states (rows, members, variables) in rows of a block of samples."""
         layout = self.layout
         if self.places is not None:
             return unpack_states(self.places.words_of(rows, layout.members), layout.members)
@@ -150,7 +150,7 @@ class TraceRecorder(Recorder):
 
 
 def trace_bytes(layout: Layout, with_pairs: bool) -> float:
-    """Memory of one chain's trace at most, and of what is computed from it in the end.
+    """Return the memory of one chain's trace at most, and of the final computation on it.
 
     Up to twice as many looks are piled up as are left when they are put together, which makes one
     more copy. Of few members autocorrelations are computed from numbers of 64 bits.
@@ -163,7 +163,7 @@ def trace_bytes(layout: Layout, with_pairs: bool) -> float:
 
 
 def _most_variables(members: int) -> int:
-    """Variables that are chosen at random at most."""
+    """Return the largest number of variables that are chosen at random."""
     most = MAX_VARIABLES if members > 1 else MAX_LONE_VARIABLES
     return min(max(MAX_TRACE_STATES // members, MIN_VARIABLES), most)
 
@@ -183,7 +183,7 @@ def _choose_traced(
 
 
 def _some_free(evidence: np.ndarray, cardinalities: np.ndarray, size: int) -> np.ndarray:
-    """At most `size` free variables of two states or more, in order."""
+    """Return at most `size` free variables of two states or more, in order."""
     n = len(evidence)
     some = np.arange(n) if n <= 4 * size else np.unique(_random_numbers(4 * size) % np.uint64(n))
     some = some.astype(np.int64)
@@ -196,7 +196,7 @@ def _some_free(evidence: np.ndarray, cardinalities: np.ndarray, size: int) -> np
 
 
 def _some_pairs(layout: Layout, recorders: dict[type, Recorder], chosen: np.ndarray) -> np.ndarray:
-    """At most `MAX_PAIRS` of the pairs that are counted, or of all where the joint is."""
+    """Return at most `MAX_PAIRS` of the pairs that are counted, or of all where the joint is."""
     pairs = np.zeros((0, 2), np.int64)
     if PairMarginals in recorders:
         pairs = cast(PairRecorder, recorders[PairMarginals]).edges
@@ -215,6 +215,6 @@ def _random_numbers(n: int) -> np.ndarray:
 
 
 def start_is_shared(recorders: Iterator[TraceRecorder]) -> bool:
-    """Whether all chains and members, of which there are several, began at one state."""
+    """Return whether there are several chains or members that all began at one state."""
     starts = np.concatenate([recorder.arrays["start"] for recorder in recorders])
     return len(starts) > 1 and starts.shape[1] > 0 and bool((starts == starts[0]).all())

@@ -59,7 +59,7 @@ class QueryResult:
     asks_log_probability: bool = field(default=False, repr=False)
 
     def __getitem__(self, target: Hashable) -> np.ndarray:
-        """The probabilities of a target, (R, K)."""
+        """Return the probabilities of a target, (R, K)."""
         label, _ = read_target(self.model, target)
         if label not in self.probabilities:
             known = short_repr(tuple(self.probabilities))
@@ -80,7 +80,7 @@ class QueryResult:
         return html
 
     def columns(self) -> list[tuple[Any, Any]]:
-        """(target, state) of each column of `to_numpy`."""
+        """Return (target, state) for each column of `to_numpy`."""
         found: list[tuple[Any, Any]] = []
         for target, table in self.probabilities.items():
             _, indices = read_target(self.model, target)
@@ -95,7 +95,7 @@ class QueryResult:
         return found
 
     def to_numpy(self) -> np.ndarray:
-        """(R, columns) all numbers, in the order of `columns()`.
+        """Return all numbers, (R, columns), in the order of `columns()`.
 
         Most probable states are numbers of states.
         """
@@ -107,7 +107,7 @@ class QueryResult:
         return np.concatenate([np.empty((self.n_rows, 0)), *parts], axis=1)
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each row of evidence, and columns (target, state).
+        """Return a data frame with one row per row of evidence, columns (target, state).
 
         The parts of joint distributions are joined by commas. Most probable states are given by
         name.
@@ -129,5 +129,5 @@ class QueryResult:
 
 
 def _joined(label: object) -> Any:
-    """A label of a column: tuples as one text."""
+    """Return a label of a column: tuples as one text."""
     return ", ".join(map(str, label)) if isinstance(label, tuple) else label

@@ -1,4 +1,4 @@
-"""Fill a time with annealing: round after round, and the best state of all of them counts."""
+"""Rounds of annealing until the time is up; the best state of all of them counts."""
 
 import time
 from dataclasses import replace
@@ -41,6 +41,6 @@ def anneal_until_time_is_up(query: Query, seconds: float) -> Result:
 def _total_over_rounds(
     result: Result, sweeps: int, seconds: float, interrupted: bool = False
 ) -> Result:
-    """The best round's result, with what all rounds took."""
+    """Return the best round's result, with what all rounds took."""
     facts = {"sweeps": sweeps, "seconds": seconds, "interrupted": interrupted}
     return replace(result, sweeps=sweeps, provenance={**result.provenance, **facts})

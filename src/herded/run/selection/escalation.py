@@ -47,7 +47,7 @@ MAX_CROSS_CHECK_GAP = 0.05  # of two marginals
 MAX_MEAN_HALF_WIDTH = 0.04  # on average, are chains whose disagreement is not climbed over,
 # unless some marginal of theirs is: a mode of few variables hides in an average
 MAX_CHAIN_GAP = 0.5
-# Kinds of diagnostics that more sweeps mend as well as a costlier stage does, from so many
+# Kinds of diagnostics that more sweeps remedy as well as a costlier stage does, from this many
 # autocorrelation times on.
 KINDS_MENDED_BY_SWEEPS = (
     DiagnosticKind.DISAGREEMENT,
@@ -60,7 +60,7 @@ MIN_TIMES_TO_ANSWER = 4.0
 
 @dataclass(frozen=True)
 class AttemptReport:
-    """One step of a climb: what was tried, how long, and what it said.
+    """The report of one attempt of an escalation: its method, time and outcome.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class AttemptReport:
     name: str  # of the stage, as the command line says it
     method: Method
     seconds: float
-    agrees: bool  # with itself: nothing speaks against it
+    agrees: bool  # with itself: it has no warning
     said: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class AttemptReport:
 
 
 class Stage(NamedTuple):
-    """A sampler and its run; sweeps are None where the clock decides."""
+    """A sampler and its run; sweeps are None if there is a time limit."""
 
     name: str
     method: Sampler
@@ -95,7 +95,7 @@ class Stage(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """A stage, and what came of it: a result, or why there is none."""
+    """A stage and its outcome: a result, or why there is none."""
 
     stage: Stage
     result: Result | None
@@ -121,7 +121,7 @@ StageRunner = Callable[[Stage, float | None, str], Result]
 def escalate(
     model: Model, first: Stage, run: StageRunner, updates: int, seconds: float | None = None
 ) -> Result:
-    """Return the first result that is good enough, or the least doubtful, with what was tried."""
+    """Return the result of the first sufficient stage, or the least doubtful, with its steps."""
     began, steps, compiling, memory = time.perf_counter(), list[AttemptReport](), 0.0, 0.0
     share = None if seconds is None else TRIAL_SHARE * seconds
     limit = None if seconds is None else (1 - CROSS_CHECK_SHARE) * seconds
@@ -163,22 +163,22 @@ def escalate(
 
 
 def _as_interrupted(result: Result) -> Result:
-    """The result of a stage as that of an escalation that was interrupted later."""
+    """Return the result of a stage as that of an escalation that was interrupted later."""
     return replace(result, provenance={**result.provenance, "interrupted": True})
 
 
 def _seconds_without_compiling(began: float, compiling: float) -> float:
-    """Seconds since `began`, but for those in which kernels were compiled."""
+    """Return the seconds since `began`, without those spent on compilation."""
     return time.perf_counter() - began - compiling
 
 
 def _compiling(tried: Attempt) -> float:
-    """Seconds in which kernels were compiled."""
+    """Return the seconds spent on compiling kernels."""
     return 0.0 if tried.result is None else float(tried.result.provenance["compiling"])
 
 
 def later_stages(model: Model, first: Stage, updates: int, *, by_clock: bool) -> Iterator[Stage]:
-    """What is left to try after single sites, or after blocks if these came first."""
+    """Return the stages left to try after single sites, or after blocks if these came first."""
     if not has_factors(model):
         return
     zeros = model.has_hard_zeros and model.zeros_tie_variables
@@ -191,7 +191,7 @@ def later_stages(model: Model, first: Stage, updates: int, *, by_clock: bool) ->
 
 
 def tempering_stage(model: Model, seed: int, updates: int, chains: int, *, by_clock: bool) -> Stage:
-    """Tempering, of blocks where hard zeros are; in about twice the time of single sites."""
+    """Return the stage of tempering, of blocks where the model has hard zeros."""
     zeros = model.has_hard_zeros and model.zeros_tie_variables
     each = max(
         MIN_SWEEPS,
@@ -206,7 +206,7 @@ def tempering_stage(model: Model, seed: int, updates: int, chains: int, *, by_cl
 def keep_better_state(
     found: Result, first: Stage, other: Stage, run: Callable[[Stage], Result]
 ) -> Result:
-    """The result with the better best state: what was found, or what another stage finds."""
+    """Return the result with the better best state: what was found, or what another stage finds."""
     steps = [_search_report(first, found)]
     if not found.provenance["interrupted"]:
         try:
@@ -224,7 +224,7 @@ def keep_better_state(
 
 
 def _search_report(stage: Stage, result: Result) -> AttemptReport:
-    """What a search says."""
+    """Describe the outcome of a search."""
     said = f"best log-score {result.best.log_score:.8g}" if result.sweeps else "found nothing"
     return AttemptReport(stage.name, stage.method, result.provenance["seconds"], True, said)
 
@@ -244,7 +244,7 @@ def attempt_stage(run: StageRunner, stage: Stage, seconds: float | None, how: st
 
 
 def _rerun_for_remaining_time(run: StageRunner, best: Attempt, seconds: float) -> Attempt | None:
-    """The stage that answers, for the rest of the time, if it is enough for a burn-in."""
+    """Return the stage that answers, for the rest of the time, if it is enough for a burn-in."""
     stage = best.stage._replace(held=best.held)
     if best.result is not None:  # which tells how many sweeps there will be
         facts = best.result.provenance
@@ -257,7 +257,7 @@ def _rerun_for_remaining_time(run: StageRunner, best: Attempt, seconds: float) -
 
 
 def _prefer_longer_run(best: Attempt, again: Attempt) -> Attempt:
-    """The run at length, unless it was interrupted before it had as many sweeps as the first."""
+    """Return the long run, unless it was interrupted with fewer sweeps than the first."""
     if again.result is None:
         return best
     sweeps = 0 if best.result is None else best.result.sweeps
@@ -278,23 +278,23 @@ def _sampling_report(stage: Stage, result: Result) -> AttemptReport:
     elif "chain_marginals" in result.kept:
         said = f"the chains agree, 95 % intervals are +- {_mean_half_width(result):.2g} on average"
     else:
-        said = "nothing speaks against it"
+        said = "no warnings"
     agrees = not (against or is_interrupted)
     return AttemptReport(stage.name, stage.method, result.provenance["seconds"], agrees, said)
 
 
 def warned_of(result: Result) -> list[Diagnostic]:
-    """What speaks against it, but for what only says that nothing is known."""
+    """Return the warnings of a result, without those that only report lack of knowledge."""
     return [one for one in result.diagnostics if one.severity == "warning"]
 
 
 def is_sufficient(tried: Attempt) -> bool:
-    """Whether it has no warning, or none that a costlier stage would mend cheaply."""
+    """Return whether no warning remains that a costlier stage would remedy cheaply."""
     return tried.step.agrees or (tried.result is not None and _chains_nearly_agree(tried.result))
 
 
 def _chains_nearly_agree(result: Result) -> bool:
-    """Whether nothing speaks against it but slow mixing, of chains that are near on average.
+    """Return whether slow mixing is the only warning, of chains that are near on average.
 
     Nowhere are they as far apart as chains in different modes, and none remembers its states for
     most of the run.
@@ -310,12 +310,12 @@ def _chains_nearly_agree(result: Result) -> bool:
 
 
 def pick_least_doubtful(tried: list[Attempt]) -> Attempt:
-    """The one with the fewest failings; of several the one whose chains are nearest."""
+    """Return the one with the fewest failings; of several the one whose chains are nearest."""
     return min(tried, key=lambda one: (_doubt_key(one), _mean_half_width(one.result)))
 
 
 def _doubt_key(tried: Attempt) -> tuple[bool, bool, bool, bool]:
-    """What is worst comes first: no answer, interrupted, warned of, walled in.
+    """Return a key that sorts the worst first: no result, interrupted, warned, confined.
 
     After a few sweeps there is nothing yet that chains could disagree on.
     """
@@ -329,7 +329,7 @@ def _doubt_key(tried: Attempt) -> tuple[bool, bool, bool, bool]:
 
 
 def _mean_half_width(result: Result | None) -> float:
-    """How far 95 % intervals reach on average."""
+    """Return how far 95 % intervals reach on average."""
     chains = None if result is None else result.kept.get("chain_marginals")
     if result is None or chains is None or len(chains) < 2:
         return np.inf
@@ -344,13 +344,13 @@ def _is_interrupted(tried: Attempt) -> bool:
 
 
 def _has_all_sweeps(tried: Attempt) -> bool:
-    """Whether it has done all sweeps that it was to do."""
+    """Return whether it has done all sweeps that it was to do."""
     sweeps = tried.stage.sweeps
     return sweeps is not None and tried.result is not None and tried.result.sweeps >= sweeps
 
 
 def cross_check_seconds(seconds: float | None) -> float:
-    """Seconds that belief propagation may take, of so many in all."""
+    """Return the seconds that belief propagation may take out of a budget."""
     return (
         BP_CHECK_SECONDS
         if seconds is None
@@ -359,7 +359,7 @@ def cross_check_seconds(seconds: float | None) -> float:
 
 
 def _cross_check_report(model: Model, result: Result, seconds: float) -> Iterator[AttemptReport]:
-    """What belief propagation says of the answer."""
+    """Describe how belief propagation compares with the result."""
     if "chain_marginals" not in result.kept or not has_factors(model):
         return
     try:

@@ -1,4 +1,4 @@
-"""log Z by a ladder, as `auto` runs it: for as long as was asked for, and beside Bethe's estimate.
+"""log Z by a ladder, as `auto` runs it: within the budget, and compared with Bethe's estimate.
 
 With seconds a short ladder comes first. It tells how long a sweep takes, and so how long a burn-in
 may be, and how far rungs are apart, and so how many there should be; the rest of the time is one
@@ -30,11 +30,11 @@ BURN_IN_DIVISOR = 8  # burn-in is 1/8 of the sweeps
 MIN_LADDER_SWEEPS = 100  # of a run that is worth its burn-in
 # standard deviations of log weights between two rungs, from which bridges are poor
 MAX_RUNG_DISTANCE = 2.0
-RUNGS_PER_WORD, MAX_LOG_Z_RUNGS = 8, 64  # kernels take so many rungs at once
+RUNGS_PER_WORD, MAX_LOG_Z_RUNGS = 8, 64  # kernels take this many rungs at once
 
 
 def escalate_log_z(stage: Stage, run: StageRunner, seconds: float | None = None) -> Result:
-    """log Z by a ladder, with what was tried and what belief propagation says of it."""
+    """Estimate log Z by a ladder, with the attempts and a comparison with Bethe's estimate."""
     steps: list[AttemptReport] = []
     if seconds is None or stage.sweeps is not None:
         result = run(stage, seconds, stage.name)
@@ -44,9 +44,9 @@ def escalate_log_z(stage: Stage, run: StageRunner, seconds: float | None = None)
         if result.provenance["interrupted"]:
             return result
         raise MethodError(
-            f"expected {2 * BATCHES_PER_LADDER} sweeps or more for log Z, but there were "
+            f"expected {2 * BATCHES_PER_LADDER} sweeps or more for log Z, got "
             f"{result.sweeps}: "
-            "give more, or more seconds"
+            "use more sweeps or seconds"
         )
     steps.append(_ladder_report(stage, result))
     if result.provenance["interrupted"]:
@@ -59,7 +59,7 @@ def escalate_log_z(stage: Stage, run: StageRunner, seconds: float | None = None)
 def _run_within_budget(
     stage: Stage, run: StageRunner, seconds: float
 ) -> tuple[Result, list[AttemptReport]]:
-    """The answer of a long ladder, and what a short one said; or its answer where it is all."""
+    """Return the result of a long ladder and the report of a short one, or the latter."""
     began = time.perf_counter()
     try:
         trial = run(stage, PILOT_SHARE * seconds, stage.name)
@@ -83,7 +83,7 @@ def _run_within_budget(
 
 
 def _count_rungs_needed(trial: Result, rungs: int) -> int:
-    """As many as leave none too far from the next; no fewer than there were."""
+    """Return the number of rungs that leaves no two too far apart; at least as before."""
     steps = np.sqrt(np.maximum(trial.provenance["apart"], 0.0)).sum(axis=1)
     wanted = 1 + float(steps.max()) / MAX_RUNG_DISTANCE
     return (
@@ -94,7 +94,7 @@ def _count_rungs_needed(trial: Result, rungs: int) -> int:
 
 
 def _ladder_report(stage: Stage, result: Result) -> AttemptReport:
-    """What a ladder says."""
+    """Describe the outcome of a ladder."""
     said = "too few sweeps"
     if "bridged" in result.kept:
         low, high = result.log_z_interval
@@ -107,7 +107,7 @@ def _ladder_report(stage: Stage, result: Result) -> AttemptReport:
 
 
 def _bethe_report(result: Result, seconds: float) -> list[AttemptReport]:
-    """Compare with belief propagation: a cross-check, which is never the answer."""
+    """Describe Bethe's estimate of log Z: a cross-check, never the result."""
     if not has_factors(result.model):
         return []
     try:

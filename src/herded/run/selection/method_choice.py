@@ -1,4 +1,4 @@
-"""Choose a method for a model, and say why: what `infer` does without one.
+"""The choice of a method for a model, with its reason: what `infer` does without one.
 
 Exact where elimination fits in memory and is soon done; else what `recommend` says: a herd, or
 chains that herd in time. For the most probable state it anneals, and for log Z it bridges a ladder
@@ -35,7 +35,7 @@ DEFAULT_EXACT_SECONDS = 10.0  # seconds that it may take where none were given
 EXACT_WORK_BY_TASK = {"mar": 1.0, "map": 0.7, "pr": 0.35}  # of the work of marginals
 LOG_Z_RUNGS = 16  # rungs of a ladder for log Z, where they are enough
 DEFAULT_CHAINS = 4
-LOG_Z_LADDERS = 2  # for log Z: few long ones, since each has a burn-in of its own
+LOG_Z_LADDERS = 2  # for log Z: few long ones, since each has a separate burn-in
 LADDER_BURN_IN_DIVISOR = 5  # burn-in is 1/5 of the sweeps
 
 
@@ -50,7 +50,7 @@ class MethodChoice:
     memory: float | None = None  # bytes of the run, if they are known
     burn_in: int | None = None  # sweeps, where they were found with the method,
     sweeps: int | None = None  # and those after it,
-    chains: int | None = None  # of so many chains or herds
+    chains: int | None = None  # of chains or herds
     caveat: Diagnostic | None = None  # why any run of this length may be wrong
 
 
@@ -65,7 +65,7 @@ def choose_method(
     seed: int = 0,
     reason_to_sample: str = "",
 ) -> MethodChoice:
-    """The method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
+    """Return the method for marginals ("mar"), the best state ("map") or log Z ("pr") of `model`.
 
     `updates` are those of each variable that a sampler may take, `chains` those of a ladder,
     `seconds` is the time there is, `max_memory` the memory in bytes; `reason_to_sample` says why
@@ -122,7 +122,7 @@ def _choose_log_z_method(
     seconds: float | None,
     max_memory: Size | None,
 ) -> MethodChoice:
-    """A ladder, or Bethe's estimate where that fits and the ladder does not."""
+    """Return a ladder, or Bethe's estimate where that fits and the ladder does not."""
     ladder, solver = make_log_z_ladder(seed), BeliefPropagation()
     reason = f"{why_not}; a ladder of temperatures gives log Z with an interval"
     limit = (
@@ -146,7 +146,7 @@ def _choose_log_z_method(
 
 
 def sampler_name(method: Gibbs | HerdedGibbs) -> str:
-    """What the command line calls it."""
+    """Return the name of a sampler on the command line."""
     if method.moves is not None:
         return "blocks"
     if isinstance(method, HerdedGibbs):
@@ -155,23 +155,23 @@ def sampler_name(method: Gibbs | HerdedGibbs) -> str:
 
 
 def estimate_exact_seconds(plan: EliminationPlan) -> float:
-    """About how long marginals by elimination take: fitted to machines of 2020, and rounded up."""
+    """Estimate the seconds of exact marginals: fitted on machines of 2020, rounded up."""
     return 2e-4 * len(plan.order) * plan.slices + 4e-9 * plan.work
 
 
 def describe_elimination(plan: EliminationPlan) -> str:
-    """What an elimination takes, in words."""
+    """Describe the memory and treewidth of an elimination."""
     cut = f", {plan.slices} slices" * (plan.slices > 1)
     return f"{memory_limits.size_text(plan.memory)}, treewidth {plan.treewidth}{cut}"
 
 
 def make_log_z_ladder(seed: int = 0, herd: int = 1) -> Tempered:
-    """The ladder that gives log Z."""
+    """Return the ladder that gives log Z."""
     return Tempered(Gibbs(seed=seed, herd=herd), rungs=LOG_Z_RUNGS, hottest_beta=0.0)
 
 
 def max_contexts_of_a_variable(model: Model) -> float:
-    """How many contexts a variable has at most: states of its free neighbours."""
+    """Return how many contexts a variable has at most: states of its free neighbours."""
     graph = to_factor_graph(model)
     return float(count_table_rows(compile_factors(graph), graph.evidence < 0).max(initial=1.0))
 
@@ -179,7 +179,7 @@ def max_contexts_of_a_variable(model: Model) -> float:
 def make_annealed_method(
     model: Model, seed: int = 0, *, herded: bool = True
 ) -> HerdedGibbs | Gibbs:
-    """An annealed method that begins hot enough to cross the barriers of this model's factors.
+    """Make an annealed method, hot enough at first to cross the model's barriers.
 
     Models of other kinds say how hot that is (`start_temperature`), or begin at 1.
     """
@@ -194,7 +194,7 @@ def make_annealed_method(
 
 
 def _barrier_temperature(graph: FactorGraph) -> float:
-    """The mean spread of a factor's possible log-potentials; 1 where that is less."""
+    """Return the mean spread of a factor's possible log-potentials; 1 where that is less."""
     if not graph.n_factors:
         return 1.0
     tables, starts = graph.log_tables, graph.table_start[:-1]

@@ -1,4 +1,4 @@
-"""A short run that tells how fast single moves mix on a model, before a long one is planned."""
+"""A short run that measures how fast single moves mix on a model, before a long one is planned."""
 
 import time
 from typing import NamedTuple, cast
@@ -19,12 +19,12 @@ PILOT_MEMBERS = 8  # of the herd that goes ahead
 MAX_PILOT_VARIABLES = 256  # whose states are looked at
 MAX_PILOT_SWEEPS = 2000  # sweeps
 MAX_BLOCK_BYTES = 2**22  # bytes of samples at once
-MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be told
+MIN_VARIANCE = 1e-3  # variance of a state that hardly ever changes: its time cannot be estimated
 MIN_TIMES_OF_PILOT = 3  # autocorrelation times that a pilot must last
 
 
 class Pilot(NamedTuple):
-    """What a pilot has found, and what it took."""
+    """The findings of a pilot, and its costs."""
 
     time: float  # the longest autocorrelation time of a variable, in sweeps: 1 is none
     sweeps: int
@@ -75,7 +75,7 @@ def run_pilot(
 
 
 def longest_autocorrelation_time(samples: np.ndarray) -> float:
-    """The longest autocorrelation time of a variable in samples (sweeps, members, variables).
+    """Return the longest time of a variable in samples (sweeps, members, N).
 
     A time is 1 + 2 (the sum of autocorrelations). Members are averaged over; where they disagree
     for good, what a variable is in one of them never changes, and the time is as long as the run.

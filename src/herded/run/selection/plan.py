@@ -62,7 +62,7 @@ from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, SECONDS, SWEE
 NAMED_METHOD_SWEEPS, MAX_BURN_IN = 10_000, 1000
 SOLVER_SWEEPS = 1000
 TIMED_BURN_IN = 100
-RESUMED_REASON = "a run that has begun goes on"
+RESUMED_REASON = "the run resumes from its checkpoint"
 KEPT_BY_EXACT = (Marginals, BestState, PairMarginals, Joint)  # what exact inference gives, too
 
 
@@ -90,7 +90,7 @@ class Plan:
 
 
 def plan_run(query: Query) -> Plan:
-    """The run that the name in `query` ("auto", "exact", "herded", ...) stands for on its model."""
+    """Plan the run for the name in `query` ("auto", "exact", "herded", ...) on its model."""
     path, is_auto = query.checkpoint.path, query.method == "auto"
     checkpoint = None if path is None else read_checkpoint_header(path)
     choice = _choose_named(query, checkpoint)
@@ -118,7 +118,7 @@ def plan_run(query: Query) -> Plan:
 
 
 def _count_updates(budget: Budget) -> int:
-    """Updates of each variable, in all chains together."""
+    """Count the updates of each variable, in all chains together."""
     return (budget.chains or DEFAULT_CHAINS) * (budget.sweeps or NAMED_METHOD_SWEEPS)
 
 
@@ -142,7 +142,7 @@ def _choose_named(query: Query, checkpoint: CheckpointHeader | None) -> MethodCh
 
 
 def _choose_automatically(query: Query, checkpoint: CheckpointHeader | None) -> MethodChoice:
-    """What suits the model, or what the run of a checkpoint was started with.
+    """Choose what suits the model, or the method of a checkpoint.
 
     Repeating a request yields the same plan. A request for more sweeps gets the method, and the
     chains, that the run was started with.
@@ -167,12 +167,12 @@ def _choose_automatically(query: Query, checkpoint: CheckpointHeader | None) -> 
 
 
 def _choose_as_checkpointed(query: Query, checkpoint: CheckpointHeader) -> MethodChoice:
-    """The method of the checkpoint; whoever resumes the run refuses another seed."""
+    """Return the method of the checkpoint; another seed is refused when the run resumes."""
     seed, method = query.method_options.seed, checkpoint.method
     if not isinstance(method, (Gibbs, HerdedGibbs)) or is_annealed(method):
         suited = default_weights(query.model, seed=seed, max_memory=query.max_memory)
         return MethodChoice("herded", suited, RESUMED_REASON)
-    # The burn-in of a herd was planned for so many updates of all members.
+    # The burn-in of a herd was planned for this many updates of all members.
     burn_in = checkpoint.burn_in if method.herd > 1 else None
     return MethodChoice(
         sampler_name(method),
@@ -184,7 +184,7 @@ def _choose_as_checkpointed(query: Query, checkpoint: CheckpointHeader) -> Metho
 
 
 def _reason_to_sample(query: Query) -> str:
-    """Why only a sampler will do, if so."""
+    """Return why only a sampler will do, if so."""
     if query.reason_to_sample:
         return query.reason_to_sample
     if query.start is not None:
@@ -196,7 +196,7 @@ def _reason_to_sample(query: Query) -> str:
 
 
 def _exact_can_keep(model: Model, choice: object) -> bool:
-    """Whether exact inference gives just what is to be kept: pairs of neighbours, small joints."""
+    """Return whether exact inference gives all that is kept, such as small joints."""
     if isinstance(choice, PairMarginals) and choice.edges is not None:
         pairs = np.sort(edge_array("edges", choice.edges), axis=1)
         known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
@@ -207,7 +207,7 @@ def _exact_can_keep(model: Model, choice: object) -> bool:
 
 
 def _make_herded_gibbs(query: Query) -> Method:
-    """Herded Gibbs with the given options; the others suit the model."""
+    """Make herded Gibbs with the given options; the others suit the model."""
     model, options, limit = query.model, query.method_options, query.max_memory
     weights, slack, seed = options.weights, options.slack, options.seed
     if options.herd is not None:
@@ -229,10 +229,10 @@ def _make_herded_gibbs(query: Query) -> Method:
 def _count_sweeps(
     choice: MethodChoice, budget: Budget, chains: int, checkpoint: CheckpointHeader | None
 ) -> int | None:
-    """Sweeps of each chain; None where the clock decides."""
+    """Count the sweeps of each chain; None if there is a time limit."""
     if budget.seconds is not None and budget.sweeps is None:
         return None
-    if choice.burn_in is not None:  # planned for so many updates in all
+    if choice.burn_in is not None:  # planned for this many updates in all
         each = _count_updates(budget) // (chains * sampler_capabilities(choice.method).members)
         sweeps = max(1, each - choice.burn_in)
         if choice.chains == chains:
@@ -249,7 +249,7 @@ def _count_sweeps(
 def _count_burn_in(
     choice: MethodChoice, budget: Budget, checkpoint: CheckpointHeader | None
 ) -> int:
-    """Sweeps of the burn-in: 0 for annealing, which is all burn-in, and for solvers."""
+    """Count the sweeps of the burn-in: 0 for annealing and for solvers."""
     if not isinstance(choice.method, Sampler):
         return 0
     if is_annealed(choice.method):
@@ -311,21 +311,21 @@ def _run_stages(plan: Plan, query: Query) -> Result:
 
 
 def _run_planned_method(plan: Plan, query: Query) -> Result:
-    """One run, or rounds of annealing where the clock ends them."""
+    """Run the method once, or in rounds of annealing until the time is up."""
     seconds = query.budget.seconds
     budget = Budget(plan.sweeps, seconds, plan.burn_in, plan.chains)
     query = replace(query, method=plan.method, budget=budget)
     if seconds is None or plan.sweeps is not None or not is_annealed(plan.method):
         return execute(query, check_result)
     if query.checkpoint.path is not None:
-        why = ": rounds of annealing that the clock ends cannot be resumed"
+        why = ": annealing that is limited by time cannot be resumed"
         with_checkpoint = Phrase(" with ", CHECKPOINT, " for the best state, got ")
         raise MethodError(Phrase("expected ", SWEEPS, with_checkpoint, SECONDS, why))
     return anneal_until_time_is_up(query, seconds)
 
 
 def first_stage(plan: Plan, query: Query) -> tuple[Stage, StageRunner]:
-    """What was planned as the first stage of an escalation, and how its stages are run."""
+    """Return the planned run as the first stage of an escalation, and a runner of stages."""
 
     def run(stage: Stage, seconds: float | None, name: str) -> Result:
         return _run_stage(query, stage, seconds, "" if name == plan.name else name)
@@ -335,7 +335,7 @@ def first_stage(plan: Plan, query: Query) -> tuple[Stage, StageRunner]:
 
 
 def _search_best_state(plan: Plan, query: Query) -> Result:
-    """The better of the best states that annealing and a ladder find, in half of the time each."""
+    """Return the better state of annealing and a ladder, with half the time each."""
     seconds = query.budget.seconds
     half = None if seconds is None else seconds / 2
     annealed = _run_planned_method(plan, replace(query, budget=replace(query.budget, seconds=half)))
@@ -351,7 +351,7 @@ def _search_best_state(plan: Plan, query: Query) -> Result:
 
 
 def _run_stage(query: Query, stage: Stage, seconds: float | None, name: str) -> Result:
-    """Run a stage; one with a name has a layout and a checkpoint of its own, beside the first's."""
+    """Run a stage; one with a name has a separate layout and checkpoint."""
     checkpoint = query.checkpoint
     if name and checkpoint.path:
         path = f"{os.fspath(checkpoint.path)}.{name.replace(' ', '-')}"
@@ -368,7 +368,7 @@ def _run_stage(query: Query, stage: Stage, seconds: float | None, name: str) -> 
 
 
 def _with_reason(result: Result, plan: Plan) -> Result:
-    """Say why the method was chosen, and why any run as long as planned may be wrong."""
+    """Add the reason for the method, and any caveat of a run as long as planned."""
     if plan.caveat is not None and result.method == plan.method:
         warnings.warn(plan.caveat.message, HerdedWarning, stacklevel=users_level())
         result = replace(result, diagnostics=(plan.caveat, *result.diagnostics))

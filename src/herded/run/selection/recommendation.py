@@ -1,10 +1,10 @@
-"""Which method for this model and this budget: a herd, how large, or chains that herd in time.
+"""The method for a model and a budget: a herd of some size, or chains that herd in time.
 
 A herd's average is less noisy than as many updates of one chain, but each of its members pays a
 burn-in of its own. So a short pilot tells how fast the model mixes (its time is charged), and the
 herd has as many members as leaves each of them `SWEEPS_PER_TIME` autocorrelation times. Where that
 leaves no herd worth the name, chains herd in time, with the weights that suit the model: their bias
-is small beside the noise of a run that is short for the model. Where the pilot was too short to
+is small against the noise of a run that is short for the model. Where the pilot was too short to
 tell a time at all, the result of the run says so (`caveat`): chains that have not mixed can agree.
 
 `python -m benchmarks --only herds` prints what the rule gains over Gibbs sampling, and with
@@ -36,7 +36,7 @@ from herded.system.memory_limits import Size
 from herded.system.numerics.counter_rng import stream_key
 from herded.system.numerics.stream_purposes import StreamPurpose
 
-DEFAULT_UPDATES = 40_000  # of each variable, unless told
+DEFAULT_UPDATES = 40_000  # of each variable, by default
 RECOMMENDED_HERDS = 4  # independent runs: they give intervals
 PILOT_DIVISOR = 20  # a pilot takes 1/20 of the budget
 MIN_PILOT_SWEEPS = 16  # sweeps that tell something
@@ -59,7 +59,7 @@ BYTES_PER_STATE = 8  # of a member's variable, at most: its state, an earlier on
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A method and the run that suits it; `hd.infer(model, recommendation)` does it.
+    """A method and a run that suits it; `hd.infer(model, recommendation)` runs it.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def recommend(
     seed: int = 0,
     max_memory: Size | None = None,
 ) -> Recommendation:
-    """The method, the size of a herd and the burn-in that suit a model and a budget.
+    """Recommend a method, the size of a herd and a burn-in for a model and a budget.
 
     A pilot, eight chains that take a twentieth of the budget, sees how fast the model mixes. Where
     that leaves time for herds of 20 members or more, four herds of Gibbs chains run: each member is
     exactly a Gibbs chain, and the four give an interval. Else four chains herd in time, which is
     more accurate in runs that are short for a model. If the pilot was too short to tell, the result
-    of the run has a warning. Where hard zeros wall in moves of one variable, herds move blocks.
+    of the run has a warning. Where hard zeros confine moves of single variables, herds move blocks.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def recommend(
         A `FactorGraph`, a `Lattice`, or anything that is made of factors.
     sweeps
         Updates of each variable that the run may take: over all chains and all members of herds,
-        with their burn-in and the pilot. 40,000 unless told.
+        with their burn-in and the pilot. 40,000 by default.
     seconds
         The time it may take on one core, instead of `sweeps`.
     seed
@@ -152,7 +152,7 @@ def recommend_single_site(
     seed: int = 0,
     max_memory: Size | None = None,
 ) -> Recommendation:
-    """What suits a model among methods that move one variable at a time."""
+    """Recommend a method that moves one variable at a time."""
     length = 2**62 if budget is None else budget // (PILOT_DIVISOR * PILOT_MEMBERS)
     if length < MIN_PILOT_SWEEPS:
         observation = f"{budget:,} updates of each variable are too few for a pilot"
@@ -176,7 +176,7 @@ def recommend_single_site(
 def recommend_after_pilot(
     model: Model, budget: int, pilot: Pilot, seed: int, max_memory: Size | None
 ) -> Recommendation:
-    """What to do with `budget` updates of each variable after a pilot."""
+    """Recommend a run for `budget` updates of each variable after a pilot."""
     if not pilot.sweeps:
         return recommend_herding_in_time(
             model, budget, seed, max_memory, "no variable is free to move"
@@ -216,7 +216,7 @@ def recommend_after_pilot(
 
 
 def has_walls_of_hard_zeros(model: Model, seed: int) -> bool:
-    """Whether hard zeros confine single moves, as `find_confinement` proves it of some starts."""
+    """Return whether hard zeros provably confine single moves from some starts."""
     if not (model.has_hard_zeros and model.zeros_tie_variables and has_factors(model)):
         return False
     keys = [stream_key(seed, c, StreamPurpose.RECOMMENDATION) for c in range(RECOMMENDED_HERDS)]
@@ -224,7 +224,7 @@ def has_walls_of_hard_zeros(model: Model, seed: int) -> bool:
 
 
 def recommend_blocks(budget: int, seed: int) -> Recommendation:
-    """Herds that move blocks, each of which takes as long as some updates of single sites."""
+    """Recommend herds that move blocks, each as costly as some updates of single sites."""
     members, updates = BLOCK_HERD_MEMBERS, max(1, budget // SITE_UPDATES_PER_BLOCK_UPDATE)
     each = max(2 * MIN_BURN_IN, updates // (RECOMMENDED_HERDS * members))
     burn_in = max(MIN_BURN_IN, each // 5)
@@ -233,7 +233,7 @@ def recommend_blocks(budget: int, seed: int) -> Recommendation:
         each - burn_in,
         burn_in,
         RECOMMENDED_HERDS,
-        "hard zeros wall in moves of one variable at a time: "
+        "hard zeros confine moves of single variables: "
         f"{RECOMMENDED_HERDS} herds of {members} members, which move blocks",
     )
 
@@ -246,7 +246,7 @@ def recommend_herding_in_time(
     observation: str,
     caveat: Diagnostic | None = None,
 ) -> Recommendation:
-    """Chains that herd in time; of a model that is not made of factors, Gibbs chains.
+    """Recommend chains that herd in time; Gibbs chains if there are no factors.
 
     Herding in time is biased where many contexts share a weight, badly so where a variable's
     conditional depends on counts of all others, and nobody can look into functions to tell.

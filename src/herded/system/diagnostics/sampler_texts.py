@@ -51,7 +51,7 @@ def plan(found: "Diagnostic") -> Text:
         "the chains may agree and be wrong",
         Phrase(
             f"in a pilot of {found.figures['sweeps']:,.0f} sweeps the slowest variable hardly "
-            "moved on, so that nobody knows how long this model takes to mix; ",
+            "moved on, so the mixing time of this model is unknown; ",
             found.remedy,
         ),
     )
@@ -60,9 +60,8 @@ def plan(found: "Diagnostic") -> Text:
 def one_chain(found: "Diagnostic") -> Text:
     """A run of one chain."""
     return Text(
-        "one chain alone, or one herd, cannot tell how far it is off, nor whether it has seen all "
-        "modes",
-        Phrase(found.remedy, ", whose spread gives intervals, and whose disagreement is told"),
+        "a single chain or herd cannot show its own error, nor whether it has visited all modes",
+        Phrase(found.remedy, ": their spread gives intervals, and disagreement is reported"),
     )
 
 

@@ -8,7 +8,7 @@ from herded.system.diagnostics.text import Text, others_text
 if TYPE_CHECKING:
     from herded.system.diagnostics.diagnostic import Diagnostic
 
-UNSURE = "log Z is Bethe's estimate on a graph with loops, of which no error bound is known"
+UNSURE = "log Z is Bethe's estimate on a graph with loops, where no error bound is known"
 
 
 def no_convergence(found: "Diagnostic") -> Text:
@@ -20,7 +20,7 @@ def no_convergence(found: "Diagnostic") -> Text:
 
 
 def hard_zeros(found: "Diagnostic") -> Text:
-    """Mean field beside hard zeros."""
+    """Mean field on a model with hard zeros."""
     return Text(
         "mean field is a heuristic where there are hard zeros",
         Phrase("its answer may be far off"),
