@@ -6,11 +6,8 @@ last, the variable itself. Any graph of this form is a net, and can be written a
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +16,8 @@ from herded.io.number_parser import MAX_COUNT, exp_of, log_of
 from herded.models.factor_graph import FactorGraph
 from herded.models.protocol import Model
 from herded.nets.bayes_net import BayesNet
+from herded.nets.net_structure import find_cycle, find_net_factors, find_wrong_row
 from herded.system.atomic_files import FilePath
-
-# how far the sum of a row of probabilities may be from 1: files round them
-ROW_SUM_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ class NetFile:
             raise FileError(
                 f"expected a Bayes net in {self.path}, got no variables: use another file"
             )
-        loop = find_cycle(of.values())
+        loop = find_cycle({child: each.parents for child, each in of.items()})
         if loop:
             got = f"one of {len(loop)} variables through {loop[0]!r}"
             raise self.wrong(of[loop[0]].where, "no cycle of parents", got, "cut it")
@@ -138,57 +133,24 @@ def _most_frequent_name(names: Sequence[str]) -> str:
     return Counter(names).most_common(1)[0][0]
 
 
-def find_cycle(conditionals: Iterable[ParsedTable]) -> list[str]:
-    """Return the names on a cycle of parents, if there is one."""
-    try:
-        TopologicalSorter({each.child: each.parents for each in conditionals}).prepare()
-    except CycleError as error:
-        return list(error.args[1][1:])
-    return []
-
-
-def find_wrong_row(rows: np.ndarray) -> int | None:
-    """Return the first row that does not hold probabilities, if there is one."""
-    outside = ~((rows >= 0) & (rows <= 1 + ROW_SUM_TOLERANCE)).all(axis=1)
-    with np.errstate(over="ignore"):  # an overflowing sum is wrong, too
-        wrong = outside | ~(np.abs(rows.sum(axis=1) - 1) <= ROW_SUM_TOLERANCE)
-    return int(np.argmax(wrong)) if wrong.any() else None
-
-
 def to_bayes_net_tables(model: Model) -> tuple[dict[str, tuple[str, ...]], list[ParsedTable]]:
     """Return the states and the conditional probabilities of a model that is a Bayes net.
 
     Unnamed variables become x0, x1, ..., and unnamed states s0, s1, ...
     """
-    if not isinstance(model, FactorGraph):
-        raise ModelError(f"expected a Bayes net as a FactorGraph, got {type(model).__name__}")
-    if (model.evidence >= 0).any():
+    graph, factor_of = find_net_factors(model, "use write_uai, which takes any model")
+    if (graph.evidence >= 0).any():
         raise ModelError(
             "expected a Bayes net without evidence, which such files cannot hold, got evidence: "
             "write the model without it"
         )
-    scopes = [model.factor(f)[0].tolist() for f in range(model.n_factors)]
-    if sorted(scope[-1] if scope else -1 for scope in scopes) != [*range(model.n_variables)]:
-        raise _not_a_bayes_net_error("a number of factors other than one for each variable")
-    names = model.names or [f"x{i}" for i in range(model.n_variables)]
-    cards = model.cardinalities.tolist()
-    states = model.state_names or [tuple(f"s{k}" for k in range(card)) for card in cards]
-    probabilities = exp_of(model.log_tables)
-    conditionals: list[Any] = [None] * model.n_variables
-    for f, (begin, end) in enumerate(pairwise(model.table_start.tolist())):
-        *parents, child = scopes[f]
-        rows = probabilities[begin:end].reshape(-1, cards[child])
-        if find_wrong_row(rows) is not None:
-            raise _not_a_bayes_net_error(f"other numbers in factor {f}")
-        parent_names = tuple(names[i] for i in parents)
-        conditionals[child] = ParsedTable(names[child], parent_names, rows)
-    if find_cycle(conditionals):
-        raise _not_a_bayes_net_error("a cycle of parents")
+    names = graph.names or [f"x{i}" for i in range(graph.n_variables)]
+    cards = graph.cardinalities.tolist()
+    states = graph.state_names or [tuple(f"s{k}" for k in range(card)) for card in cards]
+    probabilities = exp_of(graph.log_tables)
+    conditionals = []
+    for child, f in enumerate(factor_of):
+        parents = tuple(names[i] for i in graph.factor(f)[0][:-1].tolist())
+        rows = probabilities[graph.table_start[f] : graph.table_start[f + 1]]
+        conditionals.append(ParsedTable(names[child], parents, rows.reshape(-1, cards[child])))
     return dict(zip(names, states, strict=True)), conditionals
-
-
-def _not_a_bayes_net_error(got: str) -> ModelError:
-    return ModelError(
-        "expected a Bayes net, whose factors are the probabilities of a variable, named last, "
-        f"given its parents, got {got}: use write_uai, which takes any model"
-    )

@@ -1,31 +1,36 @@
 """`BayesNet`: P(x) = prod_i P(x_i | parents of i), built by name and printed as tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from graphlib import CycleError, TopologicalSorter
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from herded.errors import ModelError
-from herded.methods.row_queries.row_evidence import RowTargets, read_row_evidence
+from herded.errors import HerdedWarning, ModelError
+from herded.methods.options import check_seed
+from herded.methods.row_queries.row_evidence import RowEvidence, RowTargets, without_known
 from herded.methods.row_queries.row_jobs import RowAnswers, row_jobs
-from herded.models.data_frames import MISSING, DataRows, read_rows
+from herded.models.data_frames import read_rows
 from herded.models.factor_graph import FactorGraph
 from herded.models.naming import find_state
-from herded.nets.ancestral_sampling import as_frame, draw_rows
-from herded.nets.conditional_table import ConditionalTable, read_table
+from herded.nets.ancestral_sampling import as_frame, check_sample_memory, draw_rows
+from herded.nets.conditional_table import ConditionalTable
+from herded.nets.net_arrays import EmptyNetError, label_fields, table_of_factor, tables_as_graph
+from herded.nets.net_display import net_html, net_text
+from herded.nets.net_structure import find_net_factors, sort_by_parents
+from herded.nets.table_reader import read_table
+from herded.nets.variable_arguments import read_arguments, read_parents, read_states
 from herded.system import memory_limits
 from herded.system.argument_checks import is_whole_number, short_repr
-from herded.system.html import html_table
 from herded.system.memory_limits import Size
-from herded.system.numerics.exp_log import exp_array, log_array
 from herded.system.suggestions import did_you_mean
 
 ARRAY_FIELDS = frozenset(field.name for field in fields(FactorGraph))
-MAX_SHOWN_TABLE_ROWS = 40  # of all tables of a net that is printed with its tables
-MAX_SHOWN_VARIABLES = 24  # of a net that is printed without them
+LABEL_FIELDS = frozenset({"cardinalities", "evidence", "names", "state_names", "shape"})
+DERIVED_FIELDS = frozenset({"has_hard_zeros", "content_hash", "adjacency"})
 
 
 class BayesNet(FactorGraph):
@@ -81,8 +86,12 @@ class BayesNet(FactorGraph):
                 "expected variables as a mapping from names to states, parents and table, got "
                 f"{short_repr(variables)}"
             )
-        given = {str(name): _as_arguments(name, each) for name, each in variables.items()}
-        for name in _sorted_by_parents(given):
+        given: dict[str, dict[str, Any]] = {}
+        for name, each in variables.items():
+            if str(name) in given:
+                raise ModelError(f"expected distinct variables, got {str(name)!r} twice")
+            given[str(name)] = read_arguments(name, each)
+        for name in sort_by_parents({name: each["parents"] for name, each in given.items()}):
             self.add(name, **given[name])
 
     @classmethod
@@ -90,21 +99,52 @@ class BayesNet(FactorGraph):
         """Read a net from a factor graph: one factor for each variable, the child last.
 
         Probabilities stay as they are, also where a file has rounded them.
+
+        Parameters
+        ----------
+        graph : FactorGraph
+            With names of variables and of states.
+
+        Raises
+        ------
+        ModelError
+            If the graph has no names, or its factors are not those of a Bayes net.
         """
+        graph, _ = find_net_factors(graph, "keep the FactorGraph")
+        if graph.names is None or graph.state_names is None:
+            raise ModelError(
+                "expected a factor graph with names= of variables and state_names=, got one without"
+            )
         net = cls.__new__(cls)
         net.__dict__.update(graph.array_fields())
         net.__dict__["_definitions"] = None
         return net
 
+    @classmethod
+    def from_arrays(cls, *args: Any, **kwargs: Any) -> Self:
+        """Build the net of a factor graph that `FactorGraph.from_arrays` builds."""
+        return cls.from_factor_graph(FactorGraph.from_arrays(*args, **kwargs))
+
     def __getattr__(self, name: str) -> Any:
         """Build the arrays of a factor graph when one is first asked for."""
+        definitions = self.__dict__.get("_definitions")
+        if definitions == {} and (name in ARRAY_FIELDS or hasattr(type(self), name)):
+            raise EmptyNetError
         if name not in ARRAY_FIELDS or "_definitions" not in self.__dict__:
             message = f"{type(self).__name__!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
-        if not self.__dict__["_definitions"]:
-            raise ModelError("expected variables in the Bayes net, got none: add some")
-        self._build()
+        if name in LABEL_FIELDS:
+            self.__dict__.update(label_fields(self._tables()))
+        else:
+            self.__dict__.update(self._graph().array_fields())
         return self.__dict__[name]
+
+    def __copy__(self) -> Self:
+        net = type(self).__new__(type(self))
+        net.__dict__.update(self.__dict__)
+        if self.__dict__["_definitions"] is not None:
+            net.__dict__["_definitions"] = dict(self.__dict__["_definitions"])
+        return net
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -112,7 +152,7 @@ class BayesNet(FactorGraph):
         self,
         name: str,
         states: Sequence[Any],
-        parents: Sequence[str] = (),
+        parents: Sequence[str] | None = (),
         table: object = None,
     ) -> None:
         """Add a variable.
@@ -134,7 +174,7 @@ class BayesNet(FactorGraph):
             with the row.
         """
         definitions = self.__dict__["_definitions"]
-        if definitions is None or "cardinalities" in self.__dict__:
+        if definitions is None or "log_tables" in self.__dict__:
             raise ModelError(
                 f"expected all variables to be added before the net is used, got {name!r} later: "
                 "build a new net"
@@ -142,8 +182,7 @@ class BayesNet(FactorGraph):
         name = str(name)
         if name in definitions:
             raise ModelError(f"expected distinct variables, got {name!r} twice")
-        states = _as_names(states, f"states of {name!r}")
-        parents = () if not len(parents) else _as_names(parents, f"parents of {name!r}")
+        states, parents = read_states(name, states), read_parents(name, parents)
         for parent in parents:
             if parent not in definitions:
                 hint = did_you_mean(parent, definitions)
@@ -154,48 +193,58 @@ class BayesNet(FactorGraph):
             raise ModelError(f"expected a table of probabilities for {name!r}, got none")
         parent_states = tuple(definitions[parent].states for parent in parents)
         definitions[name] = read_table(name, states, parents, parent_states, table)
+        for field in LABEL_FIELDS | DERIVED_FIELDS:
+            self.__dict__.pop(field, None)
 
-    def _build(self) -> None:
+    def array_fields(self) -> dict[str, Any]:
+        """Return the fields that define the model, after which no variable can be added."""
+        self.log_tables  # noqa: B018 - builds all arrays
+        return super().array_fields()
+
+    # Looking at these, as `isinstance(net, hd.Model)` does, leaves a net open for more variables.
+
+    @cached_property
+    def has_hard_zeros(self) -> bool:
+        """Whether some probability is 0."""
+        return self._graph().has_hard_zeros
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Sixteen hex digits, equal for equal numbers, whatever the names."""
+        return self._graph().content_hash
+
+    @cached_property
+    def adjacency(self) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbour lists of all variables: (start, members)."""
+        return self._graph().adjacency
+
+    def _graph(self) -> FactorGraph:
         """Lay the tables out as a factor graph, in the order in which they were added."""
-        tables = list(self.__dict__["_definitions"].values())
-        index = {table.child: i for i, table in enumerate(tables)}
-        scopes = [[index[name] for name in (*t.parents, t.child)] for t in tables]
-        graph = FactorGraph.from_arrays(
-            [len(t.states) for t in tables],
-            np.cumsum([0, *map(len, scopes)]),
-            np.concatenate([np.array(scope) for scope in scopes]),
-            log_array(np.concatenate([t.probabilities.ravel() for t in tables])),
-            names=tuple(index),
-            state_names=tuple(t.states for t in tables),
-        )
-        self.__dict__.update(graph.array_fields())
+        if "log_tables" in self.__dict__:
+            same = object.__new__(FactorGraph)
+            same.__dict__.update(super().array_fields())
+            return same
+        return tables_as_graph(self.__dict__["_definitions"])
 
     # -- what it is made of -----------------------------------------------------------------------
 
     def cpt(self, name: str) -> ConditionalTable:
         """Return the conditional probabilities of a variable, as a table with labels."""
         tables = self._tables()
-        if name not in tables:
+        if not isinstance(name, str) or name not in tables:
             raise ModelError(
-                f"expected the name of a variable, got {name!r}{did_you_mean(str(name), tables)}"
+                f"expected the name of a variable, got {short_repr(name)}"
+                f"{did_you_mean(str(name), tables)}"
             )
         return tables[name]
 
     def _tables(self) -> dict[str, ConditionalTable]:
         if self.__dict__["_definitions"] is None:
-            tables = (self._table(f) for f in range(self.n_factors))
+            tables = (table_of_factor(self, f) for f in range(self.n_factors))
             by_child = {table.child: table for table in tables}
             self.__dict__["_definitions"] = {name: by_child[name] for name in self.names or ()}
         found: dict[str, ConditionalTable] = self.__dict__["_definitions"]
         return found
-
-    def _table(self, f: int) -> ConditionalTable:
-        variables, log_table = self.factor(f)
-        assert self.names is not None and self.state_names is not None
-        *parents, child = (self.names[i] for i in variables)
-        *parent_states, states = (self.state_names[i] for i in variables)
-        values = exp_array(log_table)
-        return ConditionalTable(child, states, tuple(parents), tuple(parent_states), values)
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]]:
@@ -214,7 +263,7 @@ class BayesNet(FactorGraph):
     @property
     def topological_order(self) -> tuple[str, ...]:
         """All variables, parents before their children; otherwise as they were added."""
-        return tuple(_sorted_by_parents({n: {"parents": p} for n, p in self.parents.items()}))
+        return tuple(sort_by_parents(self.parents))
 
     # -- other nets -------------------------------------------------------------------------------
 
@@ -246,6 +295,7 @@ class BayesNet(FactorGraph):
                 f"expected interventions as {{variable: state}}, got {short_repr(interventions)}"
             )
         tables = dict(self._tables())
+        observed = np.array(self.evidence)
         for name, state in interventions.items():
             old = self.cpt(name)
             found = find_state(old.states, len(old.states), state)
@@ -253,16 +303,30 @@ class BayesNet(FactorGraph):
                 raise ModelError(
                     f"expected a state of {name!r} ({', '.join(old.states)}), got {state!r}"
                 )
+            i = list(tables).index(name)
+            if observed[i] not in (-1, found):
+                raise ModelError(
+                    f"expected {name!r} to be set to {old.states[observed[i]]!r}, as it was "
+                    f"observed, got {old.states[found]!r}: intervene in the net without evidence"
+                )
+            observed[i] = -1
             point = np.zeros(len(old.states))
             point[found] = 1.0
             tables[name] = ConditionalTable(name, old.states, (), (), point)
-        net = type(self)()
+        net = type(self).__new__(type(self))
         net.__dict__["_definitions"] = tables
-        return net.with_evidence(self.evidence) if (self.evidence >= 0).any() else net
+        return net.with_evidence(observed) if (observed >= 0).any() else net
 
     # -- data -------------------------------------------------------------------------------------
 
-    def sample(self, n: int, *, seed: int = 0, labelled: bool = True) -> Any:
+    def sample(
+        self,
+        n: int,
+        *,
+        seed: int = 0,
+        labelled: bool = True,
+        max_memory: Size | None = None,
+    ) -> Any:
         """Draw independent rows from the net, parents before their children.
 
         Parameters
@@ -271,6 +335,8 @@ class BayesNet(FactorGraph):
         seed : int
         labelled : bool
             A pandas data frame of named states, or an array (n, N) of their indices.
+        max_memory : int or str, optional
+            Most memory, in bytes or as "2G".
 
         Examples
         --------
@@ -280,14 +346,16 @@ class BayesNet(FactorGraph):
         """
         if not is_whole_number(n, 0):
             raise ModelError(f"expected the number of rows as 0 or more, got {short_repr(n)}")
+        check_seed(seed)
         if (self.evidence >= 0).any():
             raise ModelError(
                 "expected a net without evidence to sample from, since drawing parents first "
                 "ignores it, got some: use hd.infer(net, hd.Gibbs(), keep=[hd.Samples()])"
             )
         tables = [self._tables()[name] for name in self.topological_order]
+        check_sample_memory(tables, int(n), max_memory)
         index = {name: i for i, name in enumerate(self.names or ())}
-        rows = draw_rows(tables, index, int(n), seed)
+        rows = draw_rows(tables, index, int(n), int(seed))
         return as_frame(rows, self.names, self.state_names) if labelled else rows
 
     def log_probability(self, data: object, *, max_memory: Size | None = None) -> np.ndarray:
@@ -305,7 +373,14 @@ class BayesNet(FactorGraph):
         ndarray of shape (rows,)
         """
         rows = read_rows(self, data)
-        evidence = read_row_evidence(self, _as_mapping(self, rows))
+        if rows.ignored:
+            warnings.warn(
+                f"columns {', '.join(map(repr, rows.ignored))} of data are no variables of the net "
+                "and are ignored",
+                HerdedWarning,
+                stacklevel=2,
+            )
+        evidence = RowEvidence(rows.n_rows, without_known(self, rows), {})
         wanted = RowTargets({}, asks_best_state=False, asks_log_probability=True)
         limit = memory_limits.memory_limit(max_memory)
         answers = RowAnswers.allocate(self, wanted, evidence.n_rows, limit)
@@ -316,80 +391,7 @@ class BayesNet(FactorGraph):
     # -- shown ------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        tables = self._tables()
-        arcs = sum(len(table.parents) for table in tables.values())
-        observed = ""
-        if "cardinalities" in self.__dict__ and (self.evidence >= 0).any():
-            observed = f", {int((self.evidence >= 0).sum())} observed"
-        head = (
-            f"BayesNet({len(tables)} variable{'s' * (len(tables) != 1)}, {arcs} "
-            f"arc{'s' * (arcs != 1)}{observed})"
-        )
-        if sum(table.n_rows for table in tables.values()) <= MAX_SHOWN_TABLE_ROWS:
-            return "\n\n".join([head, *map(repr, tables.values())])
-        lines = [f"{t.title}: {', '.join(t.states)}" for t in tables.values()]
-        hidden = len(lines) - MAX_SHOWN_VARIABLES
-        more = [f"... and {hidden} more variables"] if hidden > 0 else []
-        return "\n".join([head, *lines[:MAX_SHOWN_VARIABLES], *more])
+        return net_text(list(self._tables().values()), self.__dict__.get("evidence"))
 
     def _repr_html_(self) -> str:
-        tables = list(self._tables().values())
-        if sum(table.n_rows for table in tables) <= MAX_SHOWN_TABLE_ROWS:
-            return "".join(table._repr_html_() for table in tables)
-        rows = [[t.title, ", ".join(t.states)] for t in tables]
-        return html_table(repr(self).splitlines()[0], [["variable", "states"], *rows], head=True)
-
-
-def _as_mapping(net: BayesNet, rows: DataRows) -> dict[Any, Any]:
-    """Read rows as a mapping of columns of states, None where one is missing."""
-    assert net.names is not None and net.state_names is not None
-    found = {}
-    for i, column in rows.columns.items():
-        names = np.array([*net.state_names[i], None], object)
-        found[net.names[i]] = names[np.where(column == MISSING, len(names) - 1, column)]
-    return found
-
-
-def _as_arguments(name: object, given: object) -> dict[str, Any]:
-    """Return the arguments of `add` that a mapping of variables holds for one of them."""
-    if isinstance(given, Mapping):
-        unknown = [key for key in given if key not in ("states", "parents", "table")]
-        if unknown or not {"states", "table"} <= given.keys():
-            raise ModelError(
-                f"expected states, table and perhaps parents of {name!r}, got {short_repr(given)}"
-            )
-        return {"parents": (), **given}
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 3:
-        return dict(zip(("states", "parents", "table"), given, strict=True))
-    raise ModelError(
-        f"expected (states, parents, table) of {name!r}, or a mapping of them, got "
-        f"{short_repr(given)}"
-    )
-
-
-def _as_names(names: object, what: str) -> tuple[str, ...]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ModelError(f"expected a list of the {what}, got {short_repr(names)}")
-    found = tuple(map(str, names))
-    if not found or len(set(found)) < len(found) or "" in found:
-        raise ModelError(f"expected one or more distinct {what}, got {short_repr(names)}")
-    return found
-
-
-def _sorted_by_parents(variables: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the names with parents first; otherwise in their order."""
-    sorter = TopologicalSorter({name: [] for name in variables})
-    for name, given in variables.items():
-        sorter.add(name, *(p for p in map(str, given["parents"]) if p in variables))
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        loop = " -> ".join(reversed(error.args[1]))
-        raise ModelError(f"expected no cycle of parents, got {loop}: drop one of them") from error
-    place = {name: k for k, name in enumerate(variables)}
-    found: list[str] = []
-    while sorter.is_active():
-        ready = sorted(sorter.get_ready(), key=place.__getitem__)
-        found += ready
-        sorter.done(*ready)
-    return found
+        return net_html(list(self._tables().values()), self.__dict__.get("evidence"))

@@ -1,18 +1,14 @@
-"""P(child | parents) as a labelled table of probabilities: read, checked and printed."""
+"""P(child | parents) as a labelled table of probabilities: checked and printed."""
 
 import itertools
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from herded.errors import ModelError, missing_extra_error
-from herded.models.naming import find_state
-from herded.system.argument_checks import as_float_array, short_repr
 from herded.system.html import html_table
-from herded.system.suggestions import did_you_mean
 
 SUM_TOLERANCE = 1e-6  # how far the sum of a row may be from 1
 MAX_SHOWN_ROWS = 24  # of a table that is printed
@@ -30,7 +26,7 @@ class ConditionalTable:
     parents : tuple of str
     parent_states : tuple of tuple of str
     probabilities : ndarray
-        One axis for each parent, in order, and a last one for the child.
+        One axis for each parent, in order, and a last one for the child; read-only.
 
     Examples
     --------
@@ -49,6 +45,11 @@ class ConditionalTable:
     parents: tuple[str, ...]
     parent_states: tuple[tuple[str, ...], ...]
     probabilities: np.ndarray
+
+    def __post_init__(self) -> None:
+        view = self.probabilities.view()
+        view.flags.writeable = False
+        object.__setattr__(self, "probabilities", view)
 
     @property
     def title(self) -> str:
@@ -102,48 +103,6 @@ class ConditionalTable:
         )
 
 
-def read_table(
-    child: str,
-    states: tuple[str, ...],
-    parents: tuple[str, ...],
-    parent_states: tuple[tuple[str, ...], ...],
-    table: object,
-) -> ConditionalTable:
-    """Return a table in any of the forms that `BayesNet.add` takes, checked."""
-    shape = (*map(len, parent_states), len(states))
-    if isinstance(table, ConditionalTable):
-        table = table.probabilities
-    if hasattr(table, "columns") and hasattr(table, "index"):
-        values = _read_frame(child, states, parents, parent_states, table)
-    elif isinstance(table, Mapping):
-        values = _read_mapping(child, states, parents, parent_states, table)
-    else:
-        values = np.array(as_float_array(f"the table of {child!r}", table))
-    _check_shape(child, parents, shape, values)
-    found = ConditionalTable(child, states, parents, parent_states, values)
-    check_rows(found)
-    values /= values.sum(axis=-1, keepdims=True)
-    values.flags.writeable = False
-    return found
-
-
-def _check_shape(
-    child: str, parents: Sequence[str], shape: tuple[int, ...], values: np.ndarray
-) -> None:
-    if values.shape == shape:
-        return
-    axes = ", ".join([*parents, child])
-    remedy = "give it one axis for each parent, in their order, and the child's last"
-    if values.shape == (shape[-1], *shape[:-1]):
-        remedy = "the child's states belong on the last axis: transpose it"
-    elif values.size == math.prod(shape):
-        remedy = f"reshape it to {shape} if its rows are in that order"
-    raise ModelError(
-        f"expected a table of shape {shape} for {child!r}, with axes ({axes}), got shape "
-        f"{values.shape}: {remedy}"
-    )
-
-
 def check_rows(table: ConditionalTable) -> None:
     """Raise a `ModelError` that names the first row that is no distribution."""
     rows = table.rows()
@@ -168,96 +127,3 @@ def check_rows(table: ConditionalTable) -> None:
     raise ModelError(
         f"expected the row {which} to sum to 1, got {row}, which sums to {sums[at]:.6g}: {remedy}"
     )
-
-
-def _read_mapping(
-    child: str,
-    states: tuple[str, ...],
-    parents: tuple[str, ...],
-    parent_states: tuple[tuple[str, ...], ...],
-    table: Mapping[Any, Any],
-) -> np.ndarray:
-    """Read a mapping from the parents' states to rows, which may be mappings as well."""
-    shape = (*map(len, parent_states), len(states))
-    values = np.full(shape, np.nan)
-    if not parents:
-        values[...] = _read_row(child, states, table)
-        return values
-    for key, row in table.items():
-        parts = key if isinstance(key, tuple) else (key,)
-        if len(parts) != len(parents):
-            raise ModelError(
-                f"expected a state for each of the parents {parents} of {child!r} as keys of its "
-                f"table, got {key!r}"
-            )
-        place = []
-        for parent, names, part in zip(parents, parent_states, parts, strict=True):
-            found = find_state(names, len(names), part)
-            if found is None:
-                raise ModelError(
-                    f"expected a state of {parent!r} ({', '.join(names)}) in the table of "
-                    f"{child!r}, got {part!r}{did_you_mean(str(part), names)}"
-                )
-            place.append(found)
-        if not np.isnan(values[tuple(place)]).all():
-            raise ModelError(f"expected the row {key!r} of {child!r} once, got it twice")
-        values[tuple(place)] = _read_row(child, states, row)
-    missing = np.argwhere(np.isnan(values).any(axis=-1))
-    if len(missing):
-        names = tuple(s[k] for s, k in zip(parent_states, missing[0], strict=True))
-        raise ModelError(
-            f"expected a row of {child!r} for all {values[..., 0].size:,} combinations of its "
-            f"parents' states, got none for {names}"
-        )
-    return values
-
-
-def _read_row(child: str, states: tuple[str, ...], row: object) -> np.ndarray:
-    """Return the probabilities of the child's states; one that a mapping leaves out is refused."""
-    if not isinstance(row, Mapping):
-        values = as_float_array(f"a row of {child!r}", row)
-        if values.shape != (len(states),):
-            raise ModelError(
-                f"expected {len(states)} probabilities in each row of {child!r}, got "
-                f"{short_repr(row)}"
-            )
-        return values
-    found = {find_state(states, len(states), state): p for state, p in row.items()}
-    if None in found or len(found) != len(states) or len(found) != len(row):
-        raise ModelError(
-            f"expected a probability for each state of {child!r} ({', '.join(states)}), got "
-            f"{short_repr(dict(row))}"
-        )
-    return as_float_array(f"a row of {child!r}", [found[k] for k in range(len(states))])
-
-
-def _read_frame(
-    child: str,
-    states: tuple[str, ...],
-    parents: tuple[str, ...],
-    parent_states: tuple[tuple[str, ...], ...],
-    frame: Any,
-) -> np.ndarray:
-    """Return a data frame with a column for each state, and the parents as index or as columns."""
-    if parents and not set(parents) <= set(map(str, frame.columns)):
-        levels = [str(name) for name in frame.index.names]
-        if set(parents) <= set(levels):
-            frame = frame.reset_index()
-    columns = {str(name): name for name in frame.columns}
-    missing = [name for name in (*parents, *states) if name not in columns]
-    if missing:
-        raise ModelError(
-            f"expected columns for the parents {parents} and the states {states} of {child!r} in "
-            f"its table, got none for {missing[0]!r}"
-        )
-    keys = list(zip(*(frame[columns[p]].tolist() for p in parents), strict=True)) or [()]
-    rows = np.stack([np.asarray(frame[columns[s]], float) for s in states], axis=1)
-    if not parents:
-        if len(rows) != 1:
-            raise ModelError(
-                f"expected one row for {child!r}, which has no parents, got {len(rows)}"
-            )
-        return np.array(rows[0])
-    if len(set(keys)) < len(keys):
-        raise ModelError(f"expected each combination of parents once in the table of {child!r}")
-    return _read_mapping(child, states, parents, parent_states, dict(zip(keys, rows, strict=True)))

@@ -57,7 +57,7 @@ def _length(result: "Result") -> str:
 
 def _summary_rows(result: "Result") -> Iterator[tuple[str, str]]:
     kept = result.kept
-    yield "model", repr(result.model)
+    yield "model", repr(result.model).partition("\n")[0]  # other lines are tables of a Bayes net
     if result.reason:
         yield "reason", result.reason
     for step in result.escalation if len(result.escalation) > 1 else ():
