@@ -69,9 +69,12 @@ FRAME = pd.DataFrame({"rain": ["no", "yes"], "dry": [0.9, 0.2], "wet": [0.1, 0.8
 @pytest.mark.parametrize(
     ("match", "table"),
     [
-        ("without names of axes, got DataArray", xr.DataArray(GRASS, dims=["rain", "grass"])),
-        ("without names of axes, got DataArray",
+        ("without labels, got <xarray.DataArray", xr.DataArray(GRASS, dims=["rain", "grass"])),
+        ("without labels, got <xarray.DataArray",
          {"no": xr.DataArray([0.9, 0.1]), "yes": xr.DataArray([0.2, 0.8])}),
+        ("the table of 'grass' without labels",
+         [pd.Series({"wet": 0.1, "dry": 0.9}), pd.Series({"wet": 0.8, "dry": 0.2})]),
+        ("masked", np.ma.masked_array(GRASS, [[0, 1], [0, 0]])),
         ("a probability for each state of 'grass'", {"no": pd.Series({"dry": 1.0}), "yes": [0, 1]}),
         ("an index with the levels", pd.Series([0.9, 0.1], ["dry", "wet"])),
         ("once in the table of 'grass', got it twice",

@@ -56,8 +56,8 @@ class BayesNet(FactorGraph):
                           on   no         [[ 0.1,  0.9 ],
                           on   yes         [ 0.01, 0.99 ]]]
 
-    A table may also be a mapping from the parents' states to rows, or a data frame with the
-    parents as index or columns and a column for each state of the child.
+    A table may also be a mapping from the parents' states to rows, a data frame with the parents
+    as index or columns and a column for each state of the child, or the table of another net.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class BayesNet(FactorGraph):
             The names of its states.
         parents : sequence of str
             Variables that were added before.
-        table : array_like, mapping or data frame
+        table : array_like, mapping, data frame, series or ConditionalTable
             The probabilities of its states given those of its parents; see `BayesNet`.
 
         Raises

@@ -13,7 +13,7 @@ import numpy as np
 from herded.errors import ModelError
 from herded.models.naming import find_state
 from herded.nets.conditional_table import ConditionalTable, check_rows
-from herded.system.argument_checks import as_float_array, short_repr
+from herded.system.argument_checks import as_float_array, short_repr, without_masked_entries
 from herded.system.suggestions import did_you_mean
 
 
@@ -24,7 +24,7 @@ def read_table(
     parent_states: tuple[tuple[str, ...], ...],
     table: object,
 ) -> ConditionalTable:
-    """Return a table in any of the forms that `BayesNet.add` takes, checked."""
+    """Read a table in any of the forms that `BayesNet.add` takes, checked."""
     shape = (*map(len, parent_states), len(states))
     if isinstance(table, ConditionalTable):
         values = _read_conditional(child, states, parents, parent_states, table)
@@ -122,13 +122,21 @@ def _read_row(child: str, states: tuple[str, ...], row: object) -> np.ndarray:
 
 
 def _read_numbers(what: str, values: object) -> np.ndarray:
-    """Read numbers by position; refuse arrays with labels of other kinds than those read here."""
-    if hasattr(values, "coords"):
+    """Read numbers by position; refuse arrays with labels, which could belong in other places."""
+    if _has_labels(values):
         raise ModelError(
-            f"expected {what} without names of axes, got {type(values).__name__}: pass its "
-            "values, with one axis for each parent, in their order, and the child's last"
+            f"expected {what} without labels, got {short_repr(values)}: pass an array with one "
+            "axis for each parent, in their order, and the child's last, or a mapping from the "
+            "parents' states to rows"
         )
-    return as_float_array(what, values)
+    return as_float_array(what, without_masked_entries(what, values))
+
+
+def _has_labels(values: object) -> bool:
+    """Return whether an array has labels that are not read here, or a list holds such arrays."""
+    if isinstance(values, (list, tuple)):
+        return any(map(_has_labels, values))
+    return hasattr(values, "coords") or hasattr(values, "columns") or _is_series(values)
 
 
 def _is_series(values: object) -> TypeGuard[Any]:
@@ -194,7 +202,7 @@ def _read_frame(
     parent_states: tuple[tuple[str, ...], ...],
     frame: Any,
 ) -> np.ndarray:
-    """Return a data frame with a column for each state, and the parents as index or as columns."""
+    """Read a data frame with a column for each state, and the parents as index or as columns."""
     if hasattr(frame, "index") and not set(parents) <= set(map(str, frame.columns)):
         levels = [str(name) for name in frame.index.names]
         if set(parents) <= set(levels):
