@@ -1,3 +1,3 @@
 """The one place that says which version this is."""
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0.dev0"
