@@ -88,3 +88,12 @@ def test_the_best_state_alone_is_a_task():
     best, marginals = hd.BestState(), hd.Marginals()
     assert build_query(MODEL, keep=[best]).task == "map"
     assert build_query(MODEL, keep=[best, marginals]).task == build_query(MODEL).task == "mar"
+
+
+def test_a_solver_refuses_pairs_that_it_cannot_keep():
+    chain = hd.chain_model(np.zeros((4, 2)), np.log([[0.9, 0.1], [0.2, 0.8]]))
+    for method in (hd.Exact(), hd.BeliefPropagation()):
+        with pytest.raises(MethodError, match=r"pairs that share a factor in keep= for .*\(0, 3\)"):
+            hd.infer(chain, method, keep=[hd.PairMarginals([(0, 3)])])
+    found = hd.infer(chain, hd.Exact(), keep=[hd.PairMarginals([(2, 1)])]).pair_marginals
+    assert found[1, 2].sum() == pytest.approx(1.0)

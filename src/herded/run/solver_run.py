@@ -9,14 +9,18 @@ import numpy as np
 
 from herded.errors import MethodError
 from herded.layouts.base import Layout
+from herded.methods.exact.elimination_order import MAX_JOINT
 from herded.methods.protocol import Answer, Solver, solver_capabilities
 from herded.models.constraints.start_states import check_support
+from herded.models.protocol import Model
+from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.interrupts import stop_event_on_interrupt
 from herded.run.progress import Snapshot
 from herded.run.query import KeepOptions, Query
 from herded.run.recording.best_state_recorder import BestState
 from herded.run.recording.recorders import ErrorCurve, Joint, Marginals, PairMarginals
 from herded.run.sampler_run import BRIEF_RUN_UPDATES
+from herded.system.argument_checks import edge_array
 
 SOLVER_BLOCK_SWEEPS = 16  # sweeps between two looks at whether somebody wants to stop
 MAX_BRIEF_PARTS = 32  # of an elimination: they take a third of a second
@@ -133,6 +137,17 @@ def _initial_solver_state(layout: Layout, method: Any, keep: KeepOptions) -> Any
     return method.init(layout, {ANSWER_PART_OF_KEEP[kind] for kind in keep.kinds})
 
 
+def solver_can_keep(model: Model, choice: object) -> bool:
+    """Whether a solver gives just what is to be kept: pairs of neighbours, small joints."""
+    if isinstance(choice, PairMarginals) and choice.edges is not None:
+        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
+        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
+        return all(tuple(pair) in known for pair in pairs.tolist())
+    if isinstance(choice, Joint):
+        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
+    return True
+
+
 def refuse_sampler_options(method: Solver, query: Query) -> None:
     """Raise where something is asked for that only a sampler can do."""
     keep, saves = query.keep_or_default, solver_capabilities(method).can_save
@@ -149,3 +164,9 @@ def refuse_sampler_options(method: Solver, query: Query) -> None:
             raise MethodError(
                 f"expected no {name} for {type(method).__name__}, which is not a sampler"
             )
+    if not solver_can_keep(query.model, keep.pair_marginals):
+        raise MethodError(
+            f"expected pairs that share a factor in keep= for {type(method).__name__}, got "
+            f"{keep.pair_marginals!r:.200}: use hd.query, whose targets may be any variables, or a "
+            "sampler"
+        )

@@ -11,20 +11,15 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import cast
 
-import numpy as np
-
 from herded.errors import HerdedWarning, MethodError
 from herded.layouts.base import Layout
 from herded.methods.default_weights import POOLED_SLACK, default_weights
-from herded.methods.exact.elimination_order import MAX_JOINT
 from herded.methods.gibbs import Gibbs
 from herded.methods.herded_gibbs import HerdedGibbs
 from herded.methods.protocol import Method, Sampler, sampler_capabilities
 from herded.methods.registry import make_method
 from herded.methods.schedule import is_annealed
 from herded.methods.tempered import Tempered
-from herded.models.protocol import Model
-from herded.models.structure_queries import count_joint_states, neighbour_pairs
 from herded.run.checkpoints.checkpoint_header import (
     CheckpointHeader,
     read_checkpoint_header,
@@ -55,7 +50,7 @@ from herded.run.selection.method_choice import (
     make_log_z_ladder,
     sampler_name,
 )
-from herded.system.argument_checks import edge_array
+from herded.run.solver_run import solver_can_keep
 from herded.system.diagnostics.diagnostic import Diagnostic
 from herded.system.diagnostics.phrases import BURN_IN, CHECKPOINT, SECONDS, SWEEPS, Phrase
 
@@ -190,20 +185,9 @@ def _reason_to_sample(query: Query) -> str:
     if query.start is not None:
         return "a start is for a sampler"
     for choice in query.keep_or_default.choices:
-        if not (isinstance(choice, KEPT_BY_EXACT) and _exact_can_keep(query.model, choice)):
+        if not (isinstance(choice, KEPT_BY_EXACT) and solver_can_keep(query.model, choice)):
             return f"only samplers keep {type(choice).__name__}"
     return ""
-
-
-def _exact_can_keep(model: Model, choice: object) -> bool:
-    """Return whether exact inference gives all that is kept, such as small joints."""
-    if isinstance(choice, PairMarginals) and choice.edges is not None:
-        pairs = np.sort(edge_array("edges", choice.edges), axis=1)
-        known = {tuple(pair) for pair in neighbour_pairs(model).tolist()}
-        return all(tuple(pair) in known for pair in pairs.tolist())
-    if isinstance(choice, Joint):
-        return count_joint_states(model.cardinalities, MAX_JOINT) is not None
-    return True
 
 
 def _make_herded_gibbs(query: Query) -> Method:
