@@ -298,3 +298,13 @@ def test_models_do_not_follow_the_arrays_they_came_from():
     assert graph.log_score([0, 0]) == 0.0
     again = hd.FactorGraph([2, 2], [((0, 1), np.zeros((2, 2)))]), hd.ising_grid(np.zeros((2, 2)))
     assert hashes == tuple(model.content_hash for model in again)
+
+
+def test_factor_graphs_are_equal_if_their_content_is():
+    def graph(names=("a", "b"), one=1.0):
+        return hd.FactorGraph([2, 2], [((0, 1), [[one, 0.0], [0.0, 1.0]])], names=names)
+
+    assert graph() == graph() and hash(graph()) == hash(graph())
+    for other in (graph(("a", "c")), graph(None), graph(one=2.0), graph().given({"a": 1}), 5):
+        assert graph() != other
+    assert len({graph(), graph(), graph(one=2.0)}) == 2

@@ -67,6 +67,17 @@ def test_copies_can_grow_apart():
     assert net.n_variables == 2 and other.n_variables == 3
 
 
+def test_nets_are_equal_if_their_content_is():
+    net, other = rain_net(), rain_net()
+    assert net == other and net == copy.deepcopy(net) and net != hd.BayesNet()
+    assert hd.BayesNet() == hd.BayesNet() and net != net.as_factor_graph().content_hash
+    other.add(*WIND)  # comparing leaves a net open
+    assert net != other and len({net, rain_net(), other}) == 2
+    assert net.given({"rain": "no"}) == rain_net().given({"rain": 0}) != net
+    with pytest.raises(hd.ModelError, match="before the net is used"):  # hashing does not
+        net.add(*WIND)
+
+
 def test_tables_are_read_only(tmp_path):
     path = tmp_path / "net.bif"
     write_bif(rain_net(), path)

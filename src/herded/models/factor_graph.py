@@ -51,7 +51,7 @@ class FactorGraph:
     """A discrete model made of factors: pi(x) = 1/Z exp sum_f log_table_f[x_f].
 
     A factor may be over any number of variables, and an entry of -inf forbids its states. A factor
-    graph is frozen; its arrays are read-only.
+    graph is frozen; its arrays are read-only. Graphs are equal if all their numbers and names are.
 
     Parameters
     ----------
@@ -208,6 +208,17 @@ class FactorGraph:
 
     def _repr_html_(self) -> str:
         return html_table(repr(self), summary.summary_rows(summary.model_features(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self is other or self._equality_key() == other._equality_key()
+
+    def __hash__(self) -> int:
+        return hash(self._equality_key())
+
+    def _equality_key(self) -> tuple[Any, ...]:
+        return self.content_hash, self.names, self.state_names, self.shape
 
     # -- properties and queries -----------------------------------------------------------
 

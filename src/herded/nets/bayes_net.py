@@ -201,6 +201,13 @@ class BayesNet(FactorGraph):
         self.log_tables  # noqa: B018 - builds all arrays
         return super().array_fields()
 
+    def __hash__(self) -> int:
+        self.array_fields()  # what is hashed must not change
+        return super().__hash__()
+
+    def _equality_key(self) -> tuple[Any, ...]:
+        return super()._equality_key() if self._tables() else ()
+
     # Looking at these, as `isinstance(net, hd.Model)` does, leaves a net open for more variables.
 
     @cached_property
@@ -320,12 +327,7 @@ class BayesNet(FactorGraph):
     # -- data -------------------------------------------------------------------------------------
 
     def sample(
-        self,
-        n: int,
-        *,
-        seed: int = 0,
-        labelled: bool = True,
-        max_memory: Size | None = None,
+        self, n: int, *, seed: int = 0, labelled: bool = True, max_memory: Size | None = None
     ) -> Any:
         """Draw independent rows from the net, parents before their children.
 
