@@ -165,7 +165,7 @@ def test_a_spoilt_checkpoint_is_a_sentence(tmp_path):
         with pytest.raises(CheckpointError, match="broken in"):
             hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
     file.write_bytes(b"nothing")
-    with pytest.raises(CheckpointError, match="something unreadable"):
+    with pytest.raises(CheckpointError, match="an unreadable file"):
         hd.learn.fit(GRID, FEW, checkpoint=file, **HERD)
 
 

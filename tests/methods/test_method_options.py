@@ -247,5 +247,5 @@ def test_a_variable_of_a_hundred_thousand_states():
     assert exact.pair_marginals[1, 0].shape == (2, states)
     with ending():
         hd.infer(model, hd.Gibbs(herd=4), sweeps=2)
-    with pytest.raises(hd.MemoryLimitError, match="of which tables of pairs of states take"):
+    with pytest.raises(hd.MemoryLimitError, match="where tables of pairs of states take"):
         hd.infer(model, hd.Gibbs(), sweeps=2, keep=[hd.PairMarginals()])

@@ -320,7 +320,7 @@ def test_a_run_goes_on():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method": hd.HerdedGibbs()}, "got HerdedGibbs: what herding in time owes"),
+        ({"method": hd.HerdedGibbs()}, "got HerdedGibbs: its weights belong to one state"),
         ({"method": hd.Exact()}, r"expected Gibbs\(...\) to temper, got Exact"),
         ({"method": hd.Gibbs(schedule="linear")}, "drop schedule="),
         ({"rungs": 1}, "expected 2 to 256 rungs, got 1"),

@@ -297,7 +297,7 @@ def test_results_with_little_in_them_can_be_looked_at(monkeypatch):
             with pytest.raises(hd.NotKeptError):
                 part.plot()
     assert parts["samples"].to_xarray()["posterior/x"].shape == (1, 0, 4, 4)
-    with pytest.raises(hd.NotKeptError, match="there are none"):
+    with pytest.raises(hd.NotKeptError, match="none were"):
         parts["series"].observables["energy"]
     ladder = execute(build_query(MODEL, hd.Tempered(hd.Gibbs(), 8), **options))
     assert ladder.to_xarray().attrs["interrupted"] == 1

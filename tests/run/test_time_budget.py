@@ -90,7 +90,7 @@ def test_a_resumed_run_has_the_seconds_that_are_left(monkeypatch, tmp_path):
 def test_the_time_is_up_in_the_burn_in(monkeypatch, tmp_path):
     Clock(monkeypatch, 0.01)
     path = tmp_path / "run.ckpt"
-    with pytest.raises(hd.MethodError, match="burn-in of 1000 sweeps"):
+    with pytest.raises(hd.MethodError, match="of 1000 sweeps"):
         hd.infer(MODEL, hd.Gibbs(), seconds=1, burn_in=1000, checkpoint=path)
     result = hd.infer(MODEL, hd.Gibbs(), sweeps=10, burn_in=1000, checkpoint=path)
     whole = hd.infer(MODEL, hd.Gibbs(), sweeps=10, burn_in=1000)

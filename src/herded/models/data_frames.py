@@ -252,7 +252,7 @@ def _wrong_cell(
             f"expected states 0 and 1, got {short_repr(value)} at {where}, which looks like spins "
             "of -1 and 1: pass (data + 1) // 2, with NaN or None where a state is missing"
         )
-    hint = did_you_mean(short_repr(value), states)
+    hint = did_you_mean(value, states) if isinstance(value, str) else ""
     expected = expected_states(states, k).replace("evidence", "a state")
     return (
         f"expected {expected}, got {short_repr(value)} at {where}{hint}: correct it, or leave the "

@@ -45,9 +45,10 @@ def state_index(model: Model, i: int, key: object, value: object) -> int:
     states = tuple(model.state_names[i]) if model.state_names else ()
     found = find_state(states, k, value)
     if found is None:
+        hint = did_you_mean(value, states) if isinstance(value, str) else ""
         raise ModelError(
             f"expected {expected_states(states, k)} for variable {key!r}, got "
-            f"{short_repr(value)}{did_you_mean(short_repr(value), states)}"
+            f"{short_repr(value)}{hint}"
         )
     return found
 

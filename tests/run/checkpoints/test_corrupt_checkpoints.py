@@ -110,7 +110,7 @@ def test_a_checkpoint_takes_no_more_memory_than_its_file(tmp_path):
     np.savez_compressed(path.with_suffix(".npz"), header=np.zeros(2**25, np.uint8))
     path.with_suffix(".npz").rename(path)
     tracemalloc.start()
-    with pytest.raises(hd.CheckpointError, match="got something unreadable"):
+    with pytest.raises(hd.CheckpointError, match="got an unreadable file"):
         checkpoint_file.read_checkpoint(path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()

@@ -257,7 +257,7 @@ def test_a_run_stays_under_its_estimate(name, method, monkeypatch):
     options = {}
     if isinstance(method, hd.Sampler):
         options = {"chains": 2, "keep": [hd.Marginals(rao_blackwell=True), hd.BestState()]}
-    hd.infer(first, method, sweeps=2, **options)  # compiles
+    hd.infer(first, method, sweeps=10, **options)  # compiles
     model = BUILDERS[name]()  # of which no layout is kept
     tracemalloc.start()
     try:
