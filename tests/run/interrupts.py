@@ -31,15 +31,16 @@ def stop_after(sweeps):
     return callback
 
 
-def pressing(function):
-    """The function, with Ctrl-C pressed just before it does its work for the first time.
+def pressing(function, once=False):
+    """The function, with Ctrl-C pressed just before it does its work.
 
-    Once, since a second Ctrl-C raises at once if compiling has taken a second between the two.
+    `once` only before its first call: a second Ctrl-C raises at once if a second has passed, which
+    compiling may take.
     """
     calls = []
 
     def pressed(*args, **options):
-        if not calls:
+        if not (once and calls):
             press()
         calls.append(args)
         return function(*args, **options)

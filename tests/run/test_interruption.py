@@ -194,7 +194,7 @@ def test_the_first_ctrl_c_ends_a_loop_over_temperatures(run, monkeypatch):
 def test_an_earlier_stage_of_auto_is_not_lost(monkeypatch):
     """Chains of the first stage disagree. Ctrl-C in the next one leaves the first answer."""
     torn = hd.ising_grid(np.zeros((8, 8)), 1.5)
-    monkeypatch.setattr(hd.Tempered, "advance", pressing(hd.Tempered.advance))
+    monkeypatch.setattr(hd.Tempered, "advance", pressing(hd.Tempered.advance, once=True))
     keep = [hd.Marginals(), hd.Samples(every=1000)]  # which elimination has not
     error = caught_from(hd.infer, torn, keep=keep, sweeps=2000)
     assert not isinstance(error.result.method, hd.Tempered)
