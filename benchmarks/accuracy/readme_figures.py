@@ -2,7 +2,7 @@
 
 Every way to an answer runs on the same models, in one process and in turns, exact inference
 included. A sampler has reached the goal with the fewest sweeps from which on no longer run is above
-it (`benchmarks.speed.time_to_accuracy`).
+it (`benchmarks.accuracy.time_to_accuracy`).
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 import herded as hd
+from benchmarks.accuracy.time_to_accuracy import reference, sweeps_to_reach, works
 from benchmarks.peers.handwritten.spin_graph import Sums
 from benchmarks.peers.herded_contender import Ours
 from benchmarks.peers.protocol import AVERAGES, Peer
-from benchmarks.speed.time_to_accuracy import reference, sweeps_to_reach, works
 from benchmarks.support.timing import cpu_seconds
 from benchmarks.support.workloads import Work
 

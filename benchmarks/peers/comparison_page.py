@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from benchmarks.accuracy import time_to_accuracy
 from benchmarks.peers import peer_goals
 from benchmarks.peers.registry import EVERYONE, WITHOUT_PACKAGES
-from benchmarks.speed import many_models, scaling, time_to_accuracy, update_cost
+from benchmarks.speed import many_models, scaling, update_cost
 from benchmarks.support import machine
 from benchmarks.support.results_store import Book
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from benchmarks.accuracy.time_to_accuracy import GIVEN, is_ours
 from benchmarks.peers.protocol import LAST, VISITS
-from benchmarks.speed.time_to_accuracy import GIVEN, is_ours
 from benchmarks.speed.update_cost import is_herding
 from benchmarks.support.results_store import Book
 

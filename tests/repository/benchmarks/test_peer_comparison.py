@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import herded as hd
 from benchmarks import __main__ as command
+from benchmarks.accuracy import time_to_accuracy
 from benchmarks.peers import (
     comparison_page,
     distribution_check,
@@ -21,7 +22,7 @@ from benchmarks.peers.handwritten.grid import Checkerboard, Raster
 from benchmarks.peers.handwritten.spin_graph import Sums
 from benchmarks.peers.protocol import LAST, VISITS, missing, versioned
 from benchmarks.peers.registry import BY_HAND, EVERYONE, INSTALLED
-from benchmarks.speed import many_models, scaling, time_to_accuracy, update_cost
+from benchmarks.speed import many_models, scaling, update_cost
 from benchmarks.support import results_store, timing
 from benchmarks.support.workloads import (
     IsingGraph,
